@@ -4,7 +4,7 @@ These modules supply methods that classes below them declare (see ``supplying``)
 classes are complete after the import of any part.
 """
 
-from .arrays import protection, recipes, reshaping
+from .arrays import items, protection, recipes, reshaping
 from .calling import dispatch, numpy_protocols, plain
 from .writing import exporting, flat, indexing, inplace, updating
 
@@ -14,6 +14,7 @@ __all__ = [
     "flat",
     "indexing",
     "inplace",
+    "items",
     "numpy_protocols",
     "plain",
     "protection",

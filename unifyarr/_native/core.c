@@ -11,6 +11,8 @@ Everything here has a twin in Python, which serves where the package was install
 
 #include "engines.h"
 #include "plain.h"
+#include "elements.h"
+#include "items.h"
 #include "operators.h"
 #include "known.h"
 #include "programs.h"
@@ -23,6 +25,8 @@ static PyMethodDef functions[] = {
     {"take_handler", take_handler, METH_O, "Take from a signal with a handler in Python the one in C that calls it."},
     {"set_up", set_up, METH_VARARGS, "Take the classes of arrays, the variable of modes, what wraps, explains and writes, and NumPy's classes."},
     {"take_method", take_method, METH_VARARGS, "Take the method that serves all operands of an operator."},
+    {"set_up_elements", set_up_elements, METH_VARARGS, "Take the class of elements, what makes arrays of them, and types of numbers."},
+    {"set_up_items", set_up_items, METH_VARARGS, "Take what serves all other keys and values."},
     {"take_engine", take_engine, METH_VARARGS, "Serve arrays of a backend from now on."},
     {"keep_calls", keep_calls, METH_O, "Forget all known calls, and keep others from now on or not."},
     {"prepare_temporaries", prepare_temporaries, METH_O,
@@ -47,7 +51,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
     PyErr_SetString(PyExc_ImportError, "the compiled core isn't for builds of Python without the lock");
     return NULL;
 #else
-    if (intern_names() < 0 || PyType_Ready(&Slots_Type) < 0 || PyType_Ready(&Probe_Type) < 0 ||
+    if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || PyType_Ready(&Probe_Type) < 0 ||
         PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Program_Type) < 0) {
         return NULL;
     }

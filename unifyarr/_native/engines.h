@@ -46,6 +46,10 @@ typedef struct {
     PyObject *name, *forms[FORMS];
 } Paths;
 
+/* Which keys an engine takes as NumPy does: slices with positive steps, alone or among integers and new axes, or all basic
+   ones. */
+enum { NO_KEYS, WINDOWS, BASIC_KEYS };
+
 typedef struct {
     PyObject *handle;
     PyTypeObject *native_type;
@@ -57,6 +61,9 @@ typedef struct {
     PyObject *borrow;
     /* What tells types of natives apart, sooner than their dtypes and shapes do, or NULL. */
     PyObject *type_key;
+    /* Which keys natives take as NumPy's do, and which types of numbers without a loss, by their dtype, or None. */
+    int keys;
+    PyObject *values;
     /* How natives say their bytes, where that is an attribute written in C: sooner than by its name. */
     const PyGetSetDef *nbytes;
     /* Those of the handle, where its fast paths are. */
@@ -102,13 +109,14 @@ static int number_in(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* take_engine(handle, attributes, native_type, large, cell, idle, borrow, type_key): serve arrays of a backend. */
+/* take_engine(handle, attributes, native_type, large, cell, idle, borrow, type_key, keys, values): serve arrays of a backend. */
 static PyObject *take_engine(PyObject *module, PyObject *args)
 {
-    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow, *type_key;
+    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow, *type_key, *values;
+    const char *keys;
     Py_ssize_t large;
-    if (!PyArg_ParseTuple(args, "OO!O!nOOOO", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
-                          &idle, &borrow, &type_key)) {
+    if (!PyArg_ParseTuple(args, "OO!O!nOOOOsO", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
+                          &idle, &borrow, &type_key, &keys, &values)) {
         return NULL;
     }
     if (!engine_of(handle)) {
@@ -118,6 +126,11 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
             return PyErr_NoMemory();
         }
         engines = all;
+        engine->keys = !strcmp(keys, "basic") ? BASIC_KEYS : !strcmp(keys, "windows") ? WINDOWS : NO_KEYS;
+        if (engine->keys == NO_KEYS && *keys) {
+            PyMem_Free(engine);
+            return PyErr_Format(PyExc_ValueError, "plain_keys is 'windows', 'basic' or '', not '%s'", keys);
+        }
         engine->handle = Py_NewRef(handle);
         engine->attributes = Py_NewRef(attributes);
         engine->native_type = (PyTypeObject *)Py_NewRef(native_type);
@@ -126,6 +139,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->idle = Py_NewRef(idle);
         engine->borrow = borrow == Py_None ? NULL : Py_NewRef(borrow);
         engine->type_key = type_key == Py_None ? NULL : Py_NewRef(type_key);
+        engine->values = Py_NewRef(values);
         PyObject *nbytes = PyDict_GetItemString(((PyTypeObject *)native_type)->tp_dict, "nbytes");
         if (nbytes && Py_IS_TYPE(nbytes, &PyGetSetDescr_Type)) {
             engine->nbytes = ((PyGetSetDescrObject *)nbytes)->d_getset;

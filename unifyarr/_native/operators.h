@@ -25,7 +25,18 @@ static NOINLINE PyObject *compute(PyObject *x, PyObject *y, int function)
     if (Py_IS_TYPE(x, &Probe_Type) || (y && Py_IS_TYPE(y, &Probe_Type))) {
         return PyBool_FromLong(temporaries(x, y, BASE));
     }
-    PyObject *result = compute_plain(x, y, &paths_of[function], BASE);
+    PyObject *result;
+    if (is_element(x) || is_element(y)) {
+        result = compute_element(x, y, function);
+        if (result != Py_NotImplemented) {
+            return result;
+        }
+        Py_DECREF(result);
+        if (settle(x, y) < 0) {
+            return NULL;
+        }
+    }
+    result = compute_plain(x, y, &paths_of[function], BASE);
     if (result == Py_NotImplemented) {
         Py_DECREF(result);
         result = by_method(x, y, function);
@@ -36,7 +47,18 @@ static NOINLINE PyObject *compute(PyObject *x, PyObject *y, int function)
 /* x += y. */
 static PyObject *compute_in_place(PyObject *x, PyObject *y, int function, binaryfunc otherwise)
 {
-    PyObject *result = compute_into(x, y, x, &paths_of[function]);
+    PyObject *result;
+    if (is_element(x) || is_element(y)) {
+        result = compute_element_in_place(x, y, function);
+        if (result != Py_NotImplemented) {
+            return result;
+        }
+        Py_DECREF(result);
+        if (settle(x, y) < 0) {
+            return NULL;
+        }
+    }
+    result = compute_into(x, y, x, &paths_of[function]);
     if (result != Py_NotImplemented) {
         return result;
     }
@@ -119,6 +141,11 @@ static PyNumberMethods numbers = {
     .nb_positive = slot_pos,
     .nb_absolute = slot_abs,
     .nb_invert = slot_invert,
+    /* Arrays that are no elements have methods in Python. */
+    .nb_bool = element_bool,
+    .nb_float = element_float,
+    .nb_int = element_int,
+    .nb_index = element_index,
     .nb_inplace_add = slot_iadd,
     .nb_inplace_subtract = slot_isub,
     .nb_inplace_multiply = slot_imul,

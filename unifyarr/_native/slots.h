@@ -59,6 +59,7 @@ static void free_slots(PyObject *self)
 }
 
 static PyNumberMethods numbers;
+static PyMappingMethods items;
 static PyObject *slot_compare(PyObject *x, PyObject *y, int which);
 
 static PyTypeObject Slots_Type = {
@@ -69,6 +70,7 @@ static PyTypeObject Slots_Type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .tp_new = PyType_GenericNew,
     .tp_as_number = &numbers,
+    .tp_as_mapping = &items,
     .tp_richcompare = slot_compare,
     .tp_members = slots,
     .tp_weaklistoffset = offsetof(Slots, weak_references),

@@ -155,7 +155,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass
         raise NotSupplied
 
     def __delitem__(self, key: object) -> None:
-        raise ValueError("elements of an array can't be deleted: take the others, with np.delete(x, key)")
+        raise NotSupplied
 
     # -- copies and views -------------------------------------------------------------------------------------------
 

@@ -44,13 +44,14 @@ def serve(backend: Handle) -> None:
     OFFERED.append(backend)
     if core is not None:
         plain = backend.native_type, backend.large or 0, backend.trace_cell, backend.no_trace
-        core.take_engine(backend, vars(backend), *plain, backend.borrow, backend.type_key)
+        items = backend.plain_keys, backend.plain_values
+        core.take_engine(backend, vars(backend), *plain, backend.borrow, backend.type_key, *items)
     install_all(backend)
 
 
 def install_all(backend: Handle) -> None:
     """Offer the fast paths of indexing, and those of all functions that have some."""
-    for path in ("get_item", "get_pair", "get_copy", "get_transpose", "set_item"):
+    for path in ("get_item", "get_copy", "get_transpose", "set_item"):
         backend.offer(path, fast_path(backend, path))
     backend.offer("set_copy", putting_path(backend))
     for declaration in list(DECLARATIONS.values()):

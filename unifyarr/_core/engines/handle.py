@@ -51,7 +51,6 @@ class Handle(Members):
     short: ShortWays
 
     fast_get_item: FastPath
-    fast_get_pair: FastPath
     fast_get_copy: FastPath
     fast_get_transpose: FastPath
     fast_set_item: FastPath

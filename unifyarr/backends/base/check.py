@@ -32,6 +32,8 @@ _KINDS: dict[str, tuple[type, str]] = {
     "large": (int, "a number of bytes"),
     "no_trace": (object, "anything"),
     "trace_cell": (object, "anything"),
+    "plain_keys": (str, 'a string: "", "windows" or "basic"'),
+    "plain_values": (dict, "a dict from dtypes to sets of types of numbers"),
     "takes_scalars": (Collection, "a set of names of functions"),
     **dict.fromkeys(("by_layout", "reordering"), (Collection, "a set of names of kernels")),
     "cache_reads": (Mapping, "a mapping from expressions to operators"),

@@ -18,10 +18,9 @@ class Speed(Values[Native]):
     # -- fast paths: ``_core/declaring/fast.py`` says how they are called, and makes what isn't given here --------
 
     # Fast paths of the engine's own, by name: a function's, with its form before it ("add", "out_add", "scalar_add"),
-    # or one of these five. They decline a call by NotImplemented, or False for a write: always, if a key or a value is
+    # or one of these four. They decline a call by NotImplemented, or False for a write: always, if a key or a value is
     # of a type that they don't know. Keys and values hold natives in place of arrays.
     # "get_item"(native, key): for a basic key, the native view; of one element a number that ``as_native`` takes.
-    # "get_pair"(native, key): the same for a key of two integers; an error of the engine's declines too.
     # "get_copy"(native, key): for any other key, a native in memory of its own, or a number.
     # "get_transpose"(native): the view with all axes reversed, where the engine has it.
     # "set_item"(native, key, value): write a native, a number, or data.
@@ -70,6 +69,15 @@ class Speed(Values[Native]):
     # From a native and an array of NumPy's to a native in the array's memory, which an elementwise kernel reads at once
     # and nothing keeps, or to a copy that it takes too, or ``NotImplemented``. ``None`` where there's no such.
     borrow: Callable[[Any, np.ndarray], Any] | None = None
+
+    # The keys for which ``native[key]`` is what NumPy has: none, or "windows", slices with positive steps, alone or
+    # among integers and new axes, or "basic", all slices, integers, ``...`` and new axes, where integers alone give a
+    # number.
+    plain_keys: str = ""
+
+    # From a dtype of natives to the types of numbers that ``native[key] = number`` takes without a loss for such keys,
+    # as ``native[key] = other`` takes a native of the same dtype. ``None`` leaves all writes to "set_item".
+    plain_values: dict[Any, frozenset[type]] | None = None
 
     # From the native of a 0-d array to its number, for ``float(x)``; it declines by ``NotImplemented``. Where it's
     # ``None``, "get_item" is asked, whose number stands for an array.

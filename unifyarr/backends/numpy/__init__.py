@@ -12,6 +12,7 @@ from ..kernels import EFFORT, described
 from ..memory import aligned_copy, export
 from . import _direct as np
 from . import (
+    _items,
     activations,
     arithmetic,
     convolution,
@@ -56,6 +57,8 @@ class Backend(base.Backend[np.ndarray]):
     fast_forms = fast.FORMS
     large = LARGE if COUNTS else 0
     fast = fast.PATHS
+    plain_keys = "basic"
+    plain_values = _items.TAKES
     modules = (
         convolution,
         activations,

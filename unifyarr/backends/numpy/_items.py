@@ -30,23 +30,18 @@ for _char, _kind in _SCALARS.items():
     _taken = {kind for kind in _SCALARS.values() if np.can_cast(kind, _char, "safe")}
     _weak = {"b": (bool,), "i": (bool, int), "u": (bool, int), "f": (bool, int, float)}
     _TAKES[_kind] = frozenset({*_taken, *_weak.get(np.dtype(_char).kind, (bool, int, float, complex))})
+# The same by dtype.
+TAKES = {np.dtype(kind): taken for kind, taken in _TAKES.items()}
 
 
 def get_item(x: np.ndarray, key: Any) -> Any:
     """Return the view of a basic index, or the scalar at integers for all axes."""
     kind = type(key)
-    try:
-        if kind is tuple:
-            # Most items are slices and new axes, and sooner found by one comparison each.
-            for item in key:
-                if item is not None and type(item) is not slice and type(item) not in _ITEMS:
-                    return NotImplemented
-            return x[key]
-        if kind is slice or kind in _ITEMS:
-            return x[key]
-        return x[int(key)] if kind in _INTEGERS else NotImplemented
-    except Exception:
-        return NotImplemented
+    if kind is tuple:
+        return x[key] if _ITEMS.issuperset(map(type, key)) else NotImplemented
+    if kind in _ITEMS:
+        return x[key]
+    return x[int(key)] if kind in _INTEGERS else NotImplemented
 
 
 def _selects(item: Any) -> bool:
@@ -72,13 +67,10 @@ def _is_selection(key: Any) -> bool:
 
 def get_copy(x: np.ndarray, key: Any) -> Any:
     """Return what an index with arrays selects, in memory of its own."""
-    try:
-        if type(key) is np.ndarray:
-            # A 0-d array is left to the general path: of integers it's an integer.
-            return x[key] if key.ndim and key.dtype.kind in "bi" else NotImplemented
-        return x[key] if _is_selection(key) else NotImplemented
-    except Exception:
-        return NotImplemented
+    if type(key) is np.ndarray:
+        # A 0-d array is left to the general path: of integers it's an integer.
+        return x[key] if key.ndim and key.dtype.kind in "bi" else NotImplemented
+    return x[key] if _is_selection(key) else NotImplemented
 
 
 def _are_apart(one: Any, other: np.ndarray) -> bool:
@@ -109,11 +101,8 @@ def set_item(x: np.ndarray, key: Any, value: Any) -> bool:
                 return False
         x[key] = value
         return True
-    except (FloatingPointError, Warning):
-        # NumPy's traps: it stops when it has written.
-        raise
-    except Exception:
-        # The general path says what is wrong.
+    except (IndexError, TypeError, ValueError, OverflowError):
+        # The general path says what is wrong. NumPy's traps come as they are: it stops when it has written.
         return False
 
 

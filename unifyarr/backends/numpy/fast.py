@@ -202,7 +202,6 @@ PATHS: dict[str, Callable[..., Any]] = {
     for path in (*(asarray, get_item, get_copy, set_item, matmul, floor_divide, scalar_floor_divide, scalar_pow),)
 } | {
     "scalar_remainder": remainder,
-    "get_pair": operator.getitem,
     "get_transpose": operator.attrgetter("T"),
     "tan": tan,
     "tanh": tanh,

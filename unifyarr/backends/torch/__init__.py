@@ -121,6 +121,7 @@ class Backend(base.Backend[Tensor]):
     borrow = staticmethod(_targets.borrow)
     number_of = staticmethod(number_of)
     memory_of = staticmethod(_targets.memory_of)
+    plain_keys = "windows"
     fast = fast.PATHS
     modules = (
         attention,

@@ -92,37 +92,30 @@ def _at(x: Tensor, place: int) -> Any:
 def get_item(x: Tensor, key: Any) -> Any:
     """Return the view of a basic index, or the number at integers for all axes."""
     kind = type(key)
-    try:
-        if kind is slice:
-            step = key.step
-            window = (step is None or (type(step) is int and 0 < step <= _FARTHEST)) and x.dim()
-            return x[key] if window else NotImplemented
-        if kind is tuple and len(key) == 2 and type(key[0]) is slice and key[0].step is None and type(key[1]) is int:
-            # A column: of what has fewer axes the engine raises.
-            return x[key] if _LEAST <= key[1] <= _FARTHEST else NotImplemented
-        if kind is tuple:
-            if not key and not x.dim():
-                return x.item() if _has_numbers(x) else NotImplemented
-            if (count := _count_of_window(key)) < 0:
-                return NotImplemented
-            # torch gives a view where integers leave no axis.
-            if not count or count < x.dim():
-                return x[key]
-            if count != len(key) or not _has_numbers(x):
-                return NotImplemented
-            return x[key].item()
-        if kind in _INTEGERS:
-            kind, key = int, int(key)
-        if kind is int:
-            if not _LEAST <= key <= _FARTHEST:
-                return NotImplemented
-            if x.dim() > 1:
-                return x[key]
-            return _at(x, key) if _has_numbers(x) else NotImplemented
-        return x[key] if key is None or key is Ellipsis else NotImplemented
-    except Exception:
-        # The general path says what is wrong.
-        return NotImplemented
+    if kind is tuple and len(key) == 2 and type(key[0]) is int is type(key[1]) and x.dim() == 2:
+        # Of a matrix one integer at a time is taken sooner than a tuple.
+        small = _LEAST <= key[0] <= _FARTHEST and _LEAST <= key[1] <= _FARTHEST
+        return _at(x[key[0]], key[1]) if small and _has_numbers(x) else NotImplemented
+    if kind is tuple:
+        if not key and not x.dim():
+            return x.item() if _has_numbers(x) else NotImplemented
+        if (count := _count_of_window(key)) < 0:
+            return NotImplemented
+        # torch gives a view where integers leave no axis.
+        if not count or count < x.dim():
+            return x[key]
+        if count != len(key) or not _has_numbers(x):
+            return NotImplemented
+        return x[key].item()
+    if kind in _INTEGERS:
+        kind, key = int, int(key)
+    if kind is int:
+        if not _LEAST <= key <= _FARTHEST:
+            return NotImplemented
+        if x.dim() > 1:
+            return x[key]
+        return _at(x, key) if _has_numbers(x) else NotImplemented
+    return x[key] if _is_window(key) and (kind is not slice or x.dim()) else NotImplemented
 
 
 def number_of(x: Tensor) -> Any:
@@ -133,15 +126,6 @@ def number_of(x: Tensor) -> Any:
         return x.item()
     except Exception:
         return NotImplemented
-
-
-def get_pair(x: Tensor, key: tuple[int, int]) -> Any:
-    """Return what two integers leave: the number of a matrix."""
-    first, second = key
-    if x.dim() == 2 and _LEAST <= first <= _FARTHEST and _LEAST <= second <= _FARTHEST:
-        # One integer at a time is taken sooner than a tuple.
-        return _at(x[first], second) if _has_numbers(x) else NotImplemented
-    return get_item(x, key)
 
 
 def get_transpose(x: Tensor) -> Any:
@@ -190,16 +174,13 @@ def get_copy(x: Tensor, key: Any) -> Any:
     # Of what has no elements torch takes any index.
     if not x.numel():
         return NotImplemented
-    try:
-        if type(key) is Tensor:
-            return x[key] if key.dtype in _SELECTING and key.dim() else NotImplemented
-        integers = key if type(key) is tuple else (key,)
-        if _INT.issuperset(map(type, integers)):
-            return x[key].clone() if len(integers) == x.dim() == _count_of_window(integers) else NotImplemented
-        selection = _as_selection(x, key)
-        return NotImplemented if selection is None else x[selection]
-    except Exception:
-        return NotImplemented
+    if type(key) is Tensor:
+        return x[key] if key.dtype in _SELECTING and key.dim() else NotImplemented
+    integers = key if type(key) is tuple else (key,)
+    if _INT.issuperset(map(type, integers)):
+        return x[key].clone() if len(integers) == x.dim() == _count_of_window(integers) else NotImplemented
+    selection = _as_selection(x, key)
+    return NotImplemented if selection is None else x[selection]
 
 
 def set_item(x: Tensor, key: Any, value: Any) -> bool:
@@ -255,7 +236,7 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
         if type(key) is Tensor and not is_tensor:
             return _fill(x, key, value)
         x[key] = value
-    except Exception:
+    except (IndexError, TypeError, ValueError, RuntimeError, OverflowError):
         # The general path says what is wrong.
         return False
     return True

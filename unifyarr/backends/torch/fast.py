@@ -15,7 +15,7 @@ from torch.autograd import forward_ad
 
 from . import elementwise
 from ._division import floor_divide_floats
-from ._items import get_copy, get_item, get_pair, get_transpose, set_item
+from ._items import get_copy, get_item, get_transpose, set_item
 from ._private import peek_interpreter_stack
 from ._shared import (
     COMPLEX,
@@ -174,7 +174,7 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
 PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
-        *(get_item, get_pair, get_copy, get_transpose, set_item, floor_divide, matmul, asarray),
+        *(get_item, get_copy, get_transpose, set_item, floor_divide, matmul, asarray),
         *(scalar_pow, reflected_divide, scalar_floor_divide, scalar_remainder),
     )
 } | {

@@ -1,0 +1,185 @@
+"""Items of arrays: ``x[key]`` and ``x[key] = value``, by the fast paths of engines.
+
+The compiled core serves the keys that an engine takes as NumPy does, and asks ``get_otherwise`` and ``set_otherwise``
+for all others.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from ..._native import core
+from ..engines import dtypes
+from ..engines.handle import Handle, declines_write
+from ..engines.refusals import REFUSALS
+from ..engines.tracing import mode
+from ..values.supplying import supply
+from .array import Array, blank_array
+from .elements import NUMBERS, WHOLE, Element, element
+from .leaving import known_position
+from .recipes import View
+from .slots import NO_KEY
+
+running_mode = mode.get
+_PLAIN = frozenset({Array, Element})
+
+
+def _lowered(key: Any, backend: Handle) -> Any:
+    """Return a key with natives in place of arrays of a backend; the key itself if it holds none.
+
+    An element that holds an integer is that.
+    """
+    if key.__class__ is Array:
+        return key._native if key._backend is backend else key
+    if key.__class__ is Element:
+        return _lowered_item(key, backend)
+    if key.__class__ is tuple:
+        for item in key:
+            if item.__class__ in _PLAIN:
+                return tuple([_lowered_item(x, backend) if x.__class__ in _PLAIN else x for x in key])
+    return key
+
+
+def _lowered_item(x: Any, backend: Handle) -> Any:
+    if x._backend is not backend:
+        return x
+    if x.__class__ is Element and type(number := x._element) in WHOLE:
+        return int(number)
+    return x._native
+
+
+def _with_integers(key: Any, backend: Handle) -> Any:
+    """Return a key with integers in place of 0-d arrays of such; the key itself if it holds none that are known."""
+    if key.__class__ is tuple:
+        for item in key:
+            if item.__class__ in _PLAIN:
+                items = [_as_integer(each, backend) for each in key]
+                return key if all(map(operator.is_, items, key)) else tuple(items)
+        return key
+    return _as_integer(key, backend)
+
+
+def _as_integer(item: Any, backend: Handle) -> Any:
+    if item.__class__ is Array and item._backend is backend and backend.mutable:
+        # Most are plain, and give their number at once.
+        number = backend.fast_get_item(item._native, ())
+        if type(number) in WHOLE:
+            return int(number)
+    if item.__class__ not in _PLAIN or item._backend is not backend or item.shape or dtypes.rank(item.dtype) != 1:
+        return item
+    position = known_position(item)
+    return item if position is None else position
+
+
+_FIXED = frozenset({int, type(None), type(Ellipsis)})
+
+
+def _is_fixed(key: Any) -> bool:
+    """Return whether a key of basic indexing means now what it meant before."""
+    if key.__class__ is slice:
+        start, stop, step = key.start, key.stop, key.step
+        return start.__class__ in _FIXED and stop.__class__ in _FIXED and step.__class__ in _FIXED
+    return key.__class__ in _FIXED or (key.__class__ is tuple and all(map(_is_fixed, key)))
+
+
+def _is_stored(x: Array, key: Any, view: Array) -> bool:
+    """Return whether a view is ``x[key]``: ``x[key] += v`` ends with storing the view that was updated."""
+    taken = getattr(view, "_key", NO_KEY)
+    # From Python 3.12 on the slice of the read isn't the one of the write. Bounds that are arrays may equal it by now.
+    if taken is not key and not (taken.__class__ is slice is key.__class__ and taken == key and _is_fixed(taken)):
+        return False
+    if view.__class__ is View:
+        return view._root is x and _is_fixed(key)
+    return view._from is x._native and _is_fixed(key) and not x._backend.is_read_only(x._native)
+
+
+def _taken(fast: Any, native: Any, key: Any) -> Any:
+    """Return what a fast path has at a key; it declines what its engine refuses, too."""
+    try:
+        return fast(native, key)
+    except REFUSALS:
+        return NotImplemented
+
+
+def get_item(self: Array, key: Any) -> Array:
+    """Return ``x[key]``: at once where the engine takes the key."""
+    if running_mode() is None and type(key) is not Array:
+        backend, native = self._backend, self._native
+        found = _taken(backend.fast_get_item, native, key)
+        if type(found) is not backend.native_type and type(found) in NUMBERS:
+            return element(found, backend)
+        if found is not NotImplemented:
+            array = blank_array()
+            array._native, array._backend = found, backend
+            array._base = self if self._base is None else self._base
+            array._from, array._key = native, key
+            return array
+    return get_otherwise(self, key)
+
+
+def get_otherwise(self: Array, key: Any) -> Array:
+    """Return ``x[key]`` for a key that leaves no view, as the engine or the general path does it."""
+    if running_mode() is None:
+        backend = self._backend
+        native = _taken(backend.fast_get_copy, self._native, _lowered(key, backend))
+        if type(native) in NUMBERS:
+            return element(native, backend)
+        if native is not NotImplemented:
+            array = blank_array()
+            array._native, array._backend, array._base = native, backend, None
+            return array
+        known = _with_integers(key, backend)
+        if known is not key:
+            return self[known]
+    return self._get_item(key)
+
+
+def set_item(self: Array, key: Any, value: Any) -> None:
+    """Write ``x[key] = value``: at once where the engine takes both."""
+    if running_mode() is None and isinstance(value, Array) and value._base is not None and _is_stored(self, key, value):
+        return
+    set_otherwise(self, key, value)
+
+
+def set_otherwise(self: Array, key: Any, value: Any) -> None:
+    """Write a value that isn't the view at a key, as the engine or the general path does it."""
+    if running_mode() is None and type(self) is Array:
+        backend = self._backend
+        if type(value) is View and _is_stored(self, key, value):
+            return
+        native, lowered = _lowered_value(value, backend), _lowered(key, backend)
+        if native is not None:
+            if backend.fast_set_item(self._native, lowered, native):
+                return
+            put = backend.fast_set_copy
+            if put is not declines_write and put(self, lowered, native):
+                return
+        known = _with_integers(key, backend)
+        if known is not key:
+            self[known] = value
+            return
+    self._set_item(key, value)
+
+
+def _lowered_value(value: Any, backend: Handle) -> Any:
+    """Return what stands for a value beside a native, ``None`` where that isn't known."""
+    if type(value) is Element and value._backend is backend:
+        return value._element
+    if type(value) is Array and value._backend is backend:
+        return value._native
+    return None if isinstance(value, Array) else value
+
+
+def _delete_item(self: Array, key: Any) -> None:
+    raise ValueError("elements of an array can't be deleted: take the others, with np.delete(x, key)")
+
+
+supply(Array.__getitem__, get_item)
+supply(Array.__setitem__, set_item)
+supply(Array.__delitem__, _delete_item)
+
+if core is not None:
+    core.set_up_items(get_otherwise, set_otherwise, _delete_item, _is_stored)
+    for _name in ("__getitem__", "__setitem__", "__delitem__"):
+        setattr(Array, _name, vars(core.Slots)[_name])

@@ -1,0 +1,268 @@
+/* Items of plain arrays: `x[key]` and `x[key] = value` where the engine takes the key as NumPy does. All other keys are for
+Python (`arrays/elements.py`). */
+
+/* What serves the keys that nothing here does, and what says whether a value is the view that a key shows already. */
+static PyObject *get_otherwise = NULL, *set_otherwise = NULL, *delete_item = NULL, *is_stored = NULL;
+static PyObject *text_get_item, *text_set_item;
+
+/* What a key is to an engine that takes it as NumPy does: nothing, or what leaves an axis or more, or a number perhaps. */
+enum { OTHER_KEY, LEAVES_AXES, LEAVES_NUMBER };
+
+/* Tuples of more items go to Python. */
+enum { MOST_ITEMS = 8 };
+
+/* An engine may count in 64 bits, beyond which a step goes wrong. */
+#define FARTHEST (1LL << 31)
+
+static int is_small(PyObject *number)
+{
+    int beyond = 0;
+    long long value = PyLong_AsLongLongAndOverflow(number, &beyond);
+    return !beyond && -FARTHEST <= value && value <= FARTHEST;
+}
+
+static int is_window(const Engine *engine, PyObject *slice)
+{
+    PyObject *step = ((PySliceObject *)slice)->step;
+    if (engine->keys == BASIC_KEYS || step == Py_None) {
+        return 1;
+    }
+    return PyLong_CheckExact(step) && is_small(step) && Py_SIZE(step) > 0;
+}
+
+static int kind_of_key(const Engine *engine, PyObject *key)
+{
+    int slices = 0, others = 0;
+    if (!engine->keys) {
+        return OTHER_KEY;
+    }
+    if (PySlice_Check(key)) {
+        return is_window(engine, key) ? LEAVES_AXES : OTHER_KEY;
+    }
+    if (!PyTuple_CheckExact(key)) {
+        return engine->keys == BASIC_KEYS && PyLong_CheckExact(key) ? LEAVES_NUMBER : OTHER_KEY;
+    }
+    if (PyTuple_GET_SIZE(key) > MOST_ITEMS) {
+        return OTHER_KEY;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+        PyObject *item = PyTuple_GET_ITEM(key, i);
+        if (PySlice_Check(item)) {
+            if (!is_window(engine, item)) {
+                return OTHER_KEY;
+            }
+            slices++;
+        } else if (item == Py_None || (PyLong_CheckExact(item) && is_small(item)) ||
+                   (item == Py_Ellipsis && engine->keys == BASIC_KEYS)) {
+            others++;
+        } else {
+            return OTHER_KEY;
+        }
+    }
+    /* Of integers alone an engine may give a view of no axes, where we have a number. */
+    return slices ? LEAVES_AXES : engine->keys == BASIC_KEYS ? LEAVES_NUMBER : OTHER_KEY;
+}
+
+/* Whether an engine refuses a key: Python says what is wrong, or does it another way. */
+static int refuses_key(void)
+{
+    if (PyErr_ExceptionMatches(PyExc_IndexError) || PyErr_ExceptionMatches(PyExc_TypeError) ||
+        PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_RuntimeError) ||
+        PyErr_ExceptionMatches(PyExc_OverflowError)) {
+        PyErr_Clear();
+        return 1;
+    }
+    return 0;
+}
+
+/* The engine and the native of a plain array outside of all modes; 0 where it's something else, maybe with an error set. */
+static int take_plain(PyObject *x, Engine **engine, PyObject **native)
+{
+    if (!Py_IS_TYPE(x, array_type)) {
+        return 0;
+    }
+    PyObject *mode = current_mode();
+    Py_XDECREF(mode);
+    if (mode != Py_None) {
+        return 0;
+    }
+    *engine = engine_of(((Slots *)x)->backend);
+    *native = *engine ? Py_XNewRef(((Slots *)x)->native) : NULL;
+    return *native != NULL;
+}
+
+/* What an engine has at a key: a native, a number, or NotImplemented. */
+static PyObject *engine_item(const Engine *engine, PyObject *native, PyObject *key)
+{
+    PyObject *found, *path = NULL;
+    if (kind_of_key(engine, key) != OTHER_KEY && Py_TYPE(native) == engine->native_type) {
+        found = PyObject_GetItem(native, key);
+    } else {
+        if (Py_IS_TYPE(key, array_type)) {
+            /* No fast path knows it. */
+            return Py_NewRef(Py_NotImplemented);
+        }
+        path = PyDict_GetItemWithError(engine->attributes, text_get_item);
+        found = path ? call_path(path, native, key, NULL) : PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
+    }
+    return found || !refuses_key() ? found : Py_NewRef(Py_NotImplemented);
+}
+
+/* The view of an array that a key shows, whose native is taken over. */
+static PyObject *view_of(Slots *array, PyObject *from, PyObject *native, PyObject *key)
+{
+    Slots *view = (Slots *)wrap_plain(native, array->backend);
+    if (view) {
+        PyObject *base = array->base && array->base != Py_None ? array->base : (PyObject *)array;
+        Py_SETREF(view->base, Py_NewRef(base));
+        view->from = Py_NewRef(from);
+        view->key = Py_NewRef(key);
+    }
+    return (PyObject *)view;
+}
+
+static PyObject *get_item(PyObject *self, PyObject *key)
+{
+    Engine *engine;
+    PyObject *native, *found;
+    if (!take_plain(self, &engine, &native)) {
+        return PyErr_Occurred() ? NULL : PyObject_CallFunctionObjArgs(get_otherwise, self, key, NULL);
+    }
+    found = engine_item(engine, native, key);
+    if (found && found != Py_NotImplemented) {
+        int stands = Py_TYPE(found) != engine->native_type && is_among(stand_for_arrays, found);
+        found = stands ? wrap_element(found, engine->handle) : view_of((Slots *)self, native, found, key);
+    } else if (found) {
+        Py_DECREF(found);
+        found = PyObject_CallFunctionObjArgs(get_otherwise, self, key, NULL);
+    }
+    Py_DECREF(native);
+    return found;
+}
+
+/* Whether a native takes a number of a type without a loss, as the engine's data say. */
+static int takes_number(const Engine *engine, PyObject *native, PyObject *value)
+{
+    if (engine->values == Py_None) {
+        return 0;
+    }
+    PyObject *dtype = PyObject_GetAttr(native, text_dtype);
+    PyObject *types = dtype ? PyDict_GetItemWithError(engine->values, dtype) : NULL;
+    int takes = types ? is_among(types, value) : 0;
+    Py_XDECREF(dtype);
+    return takes;
+}
+
+static int has_same_dtype(PyObject *one, PyObject *other)
+{
+    PyObject *first = PyObject_GetAttr(one, text_dtype), *second = first ? PyObject_GetAttr(other, text_dtype) : NULL;
+    int is_same = second && first == second;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return is_same;
+}
+
+/* Write a number, or a native of the same dtype, to a native; 1 if that's done, 0 where it's for Python, -1 with an error. */
+static int write_item(const Engine *engine, PyObject *native, PyObject *key, PyObject *value)
+{
+    int kind = engine->values == Py_None || Py_TYPE(native) != engine->native_type ? OTHER_KEY : kind_of_key(engine, key);
+    int at_once = 0;
+    if (kind != OTHER_KEY && Py_TYPE(value) == engine->native_type) {
+        /* An element takes a 0-d array alone. */
+        at_once = kind == LEAVES_AXES && has_same_dtype(native, value);
+    } else if (kind != OTHER_KEY) {
+        at_once = takes_number(engine, native, value);
+    }
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    if (at_once) {
+        return PyObject_SetItem(native, key, value) == 0 ? 1 : refuses_key() ? 0 : -1;
+    }
+    PyObject *path = PyDict_GetItemWithError(engine->attributes, text_set_item);
+    PyObject *done = path ? call_path(path, native, key, value) : NULL;
+    int is_done = done ? PyObject_IsTrue(done) : PyErr_Occurred() ? -1 : 0;
+    Py_XDECREF(done);
+    return is_done;
+}
+
+/* What stands for a value beside an array: a native, a number, or data, a new reference; NULL leaves it to Python. */
+static PyObject *lowered(PyObject *x, const Engine *engine)
+{
+    if (is_element(x)) {
+        return ((Slots *)x)->backend == engine->handle ? held_number(x) : NULL;
+    }
+    if (Py_IS_TYPE(x, array_type)) {
+        return ((Slots *)x)->backend == engine->handle ? Py_XNewRef(((Slots *)x)->native) : NULL;
+    }
+    return PyObject_TypeCheck(x, &Slots_Type) ? NULL : Py_NewRef(x);
+}
+
+/* Whether a value may be the view that a key shows: `x[key] += v` ends with storing that. */
+static int may_be_stored(PyObject *key, PyObject *value)
+{
+    if (!Py_IS_TYPE(value, array_type) || ((Slots *)value)->base == Py_None) {
+        return 0;
+    }
+    PyObject *taken = ((Slots *)value)->key;
+    return taken && (taken == key || (PySlice_Check(taken) && PySlice_Check(key)));
+}
+
+static int set_plain_item(PyObject *self, PyObject *key, PyObject *value, const Engine *engine, PyObject *native)
+{
+    if (may_be_stored(key, value)) {
+        PyObject *stored = PyObject_CallFunctionObjArgs(is_stored, self, key, value, NULL);
+        int is_done = stored ? PyObject_IsTrue(stored) : -1;
+        Py_XDECREF(stored);
+        if (is_done) {
+            return is_done;
+        }
+    }
+    PyObject *at = lowered(key, engine), *put = at ? lowered(value, engine) : NULL;
+    int is_done = put ? write_item(engine, native, at, put) : 0;
+    Py_XDECREF(at);
+    Py_XDECREF(put);
+    return is_done;
+}
+
+static int set_item(PyObject *self, PyObject *key, PyObject *value)
+{
+    Engine *engine;
+    PyObject *native, *done;
+    if (value && take_plain(self, &engine, &native)) {
+        int is_done = set_plain_item(self, key, value, engine, native);
+        Py_DECREF(native);
+        if (is_done) {
+            return is_done < 0 ? -1 : 0;
+        }
+    }
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    done = value ? PyObject_CallFunctionObjArgs(set_otherwise, self, key, value, NULL)
+                 : PyObject_CallFunctionObjArgs(delete_item, self, key, NULL);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+static int intern_item_names(void)
+{
+    text_get_item = PyUnicode_InternFromString("fast_get_item");
+    text_set_item = PyUnicode_InternFromString("fast_set_item");
+    return text_get_item && text_set_item ? 0 : -1;
+}
+
+static PyMappingMethods items = {.mp_subscript = get_item, .mp_ass_subscript = set_item};
+
+/* set_up_items(get_otherwise, set_otherwise, delete_item, is_stored) */
+static PyObject *set_up_items(PyObject *module, PyObject *args)
+{
+    PyObject *given[4], **kept[4] = {&get_otherwise, &set_otherwise, &delete_item, &is_stored};
+    if (!PyArg_ParseTuple(args, "OOOO", given, given + 1, given + 2, given + 3)) {
+        return NULL;
+    }
+    for (int i = 0; i < 4; i++) {
+        Py_XSETREF(*kept[i], Py_NewRef(given[i]));
+    }
+    Py_RETURN_NONE;
+}
