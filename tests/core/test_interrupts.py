@@ -122,7 +122,8 @@ def check_all_interrupts(write: Callable[[Arrays], Any]) -> None:
         assert seen(arrays, []) == expected
         assert [x.tolist() for x in views[:2]] == [values[::-1] for values in expected]
         number += 1 if thorough else 3
-    assert number > 3
+    # A write in C has no place where Python takes an interrupt.
+    assert number > 3 or core is not None
 
 
 @pytest.mark.parametrize("name", ONE)

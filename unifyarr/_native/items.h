@@ -1,8 +1,10 @@
 /* Items of plain arrays: `x[key]` and `x[key] = value` where the engine takes the key as NumPy does. All other keys are for
 Python (`arrays/elements.py`). */
 
-/* What serves the keys that nothing here does, and what says whether a value is the view that a key shows already. */
-static PyObject *get_otherwise = NULL, *set_otherwise = NULL, *delete_item = NULL, *is_stored = NULL;
+/* What serves the keys that nothing here does, what says whether a value is the view that a key shows already, and whether
+   an error is an engine's refusal. */
+static PyObject *get_otherwise = NULL, *set_otherwise = NULL, *delete_item = NULL, *is_stored = NULL,
+                *is_refusal = NULL;
 static PyObject *text_get_item, *text_set_item;
 
 /* What a key is to an engine that takes it as NumPy does: nothing, or what leaves an axis or more, or a number perhaps. */
@@ -63,16 +65,30 @@ static int kind_of_key(const Engine *engine, PyObject *key)
     return slices ? LEAVES_AXES : engine->keys == BASIC_KEYS ? LEAVES_NUMBER : OTHER_KEY;
 }
 
-/* Whether an engine refuses a key: Python says what is wrong, or does it another way. */
-static int refuses_key(void)
+/* Whether an engine refuses a key by the error that is set, which is cleared then: Python says what is wrong, or does it
+   another way. All other errors stay. */
+static int refuses_key(const Engine *engine)
 {
-    if (PyErr_ExceptionMatches(PyExc_IndexError) || PyErr_ExceptionMatches(PyExc_TypeError) ||
-        PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_RuntimeError) ||
-        PyErr_ExceptionMatches(PyExc_OverflowError)) {
-        PyErr_Clear();
-        return 1;
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (traceback) {
+        PyException_SetTraceback(error, traceback);
     }
-    return 0;
+    PyObject *found = PyErr_GivenExceptionMatches(type, PyExc_Exception)
+                          ? PyObject_CallFunctionObjArgs(is_refusal, error, engine->handle, NULL)
+                          : Py_NewRef(Py_False);
+    int refuses = found == Py_True;
+    if (found && !refuses) {
+        PyErr_Restore(type, error, traceback);
+    } else {
+        /* If there's no answer, an interrupt came instead. */
+        Py_DECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(traceback);
+    }
+    Py_XDECREF(found);
+    return refuses;
 }
 
 /* The engine and the native of a plain array outside of all modes; 0 where it's something else, maybe with an error set. */
@@ -105,7 +121,7 @@ static PyObject *engine_item(const Engine *engine, PyObject *native, PyObject *k
         path = PyDict_GetItemWithError(engine->attributes, text_get_item);
         found = path ? call_path(path, native, key, NULL) : PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     }
-    return found || !refuses_key() ? found : Py_NewRef(Py_NotImplemented);
+    return found || !refuses_key(engine) ? found : Py_NewRef(Py_NotImplemented);
 }
 
 /* The view of an array that a key shows, whose native is taken over. */
@@ -177,11 +193,11 @@ static int write_item(const Engine *engine, PyObject *native, PyObject *key, PyO
         return -1;
     }
     if (at_once) {
-        return PyObject_SetItem(native, key, value) == 0 ? 1 : refuses_key() ? 0 : -1;
+        return PyObject_SetItem(native, key, value) == 0 ? 1 : refuses_key(engine) ? 0 : -1;
     }
     PyObject *path = PyDict_GetItemWithError(engine->attributes, text_set_item);
     PyObject *done = path ? call_path(path, native, key, value) : NULL;
-    int is_done = done ? PyObject_IsTrue(done) : PyErr_Occurred() ? -1 : 0;
+    int is_done = done ? PyObject_IsTrue(done) : !PyErr_Occurred() || refuses_key(engine) ? 0 : -1;
     Py_XDECREF(done);
     return is_done;
 }
@@ -254,14 +270,14 @@ static int intern_item_names(void)
 
 static PyMappingMethods items = {.mp_subscript = get_item, .mp_ass_subscript = set_item};
 
-/* set_up_items(get_otherwise, set_otherwise, delete_item, is_stored) */
+/* set_up_items(get_otherwise, set_otherwise, delete_item, is_stored, is_refusal) */
 static PyObject *set_up_items(PyObject *module, PyObject *args)
 {
-    PyObject *given[4], **kept[4] = {&get_otherwise, &set_otherwise, &delete_item, &is_stored};
-    if (!PyArg_ParseTuple(args, "OOOO", given, given + 1, given + 2, given + 3)) {
+    PyObject *given[5], **kept[5] = {&get_otherwise, &set_otherwise, &delete_item, &is_stored, &is_refusal};
+    if (!PyArg_ParseTuple(args, "OOOOO", given, given + 1, given + 2, given + 3, given + 4)) {
         return NULL;
     }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         Py_XSETREF(*kept[i], Py_NewRef(given[i]));
     }
     Py_RETURN_NONE;

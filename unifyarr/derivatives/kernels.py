@@ -13,6 +13,7 @@ from .._core.declaring.declare import DECLARATIONS
 from .._core.engines import dtypes
 from .._core.engines.handle import Handle, casts_itself, declines
 from .._core.engines.kernels import known_kernels
+from .._core.engines.refusals import is_refusal
 from .._core.values.lengths import PartialShape, equal_as_known, shape_of
 from .._core.values.shapes import broadcast
 from ..typing import Shape
@@ -90,7 +91,9 @@ class Kernels:
         def unary(x: Any) -> Any:
             try:
                 found = plain(x)
-            except Exception:
+            except Exception as error:
+                if not is_refusal(error, handle):
+                    raise
                 # The general path says what is wrong.
                 return general(x)
             if type(found) is own:
@@ -103,7 +106,9 @@ class Kernels:
                     found = plain(x, y) if type(x) is own else reflected(y, x)
                 else:
                     found = scalar(x, y)
-            except Exception:
+            except Exception as error:
+                if not is_refusal(error, handle):
+                    raise
                 return general(x, y)
             if type(found) is own:
                 return found

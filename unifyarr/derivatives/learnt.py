@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from .._core.engines.refusals import is_refusal
 from .courses import Progress
 from .kernels import Kernels
 from .kinds import Like
@@ -79,7 +80,9 @@ def walk(
         if type(known) is Learnt:
             try:
                 found: Any = known.function(results, cotangents)
-            except Exception:
+            except Exception as error:
+                if not is_refusal(error, k.handle):
+                    raise
                 # The rules say what is wrong.
                 found = NotImplemented
             if found is not NotImplemented:

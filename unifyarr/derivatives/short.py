@@ -7,6 +7,7 @@ from typing import Any
 from .._core.arrays.array import Array, blank_array
 from .._core.declaring.declare import DECLARATIONS
 from .._core.engines.handle import FastPath, declines
+from .._core.engines.refusals import is_refusal
 from .._core.modes.transforming import Scope
 from .courses import ENDED
 from .record import NOTHING, Entry, Taped, entry_of, entry_on, follow, new
@@ -39,7 +40,9 @@ class Short:
             value, parent = native.value, native.entry
             try:
                 found = compute(value)
-            except Exception:
+            except Exception as error:
+                if not is_refusal(error, tape.base):
+                    raise
                 return NotImplemented
             if type(found) is not own:
                 if found is NotImplemented:
@@ -93,7 +96,9 @@ class Short:
                     found = scalar(a, y)
                 else:
                     return NotImplemented
-            except Exception:
+            except Exception as error:
+                if not is_refusal(error, tape.base):
+                    raise
                 return NotImplemented
             if type(found) is not own:
                 if found is NotImplemented:

@@ -12,10 +12,10 @@ from typing import Any
 from ..._native import core
 from ..engines import dtypes
 from ..engines.handle import Handle, declines_write
-from ..engines.refusals import REFUSALS
+from ..engines.refusals import is_refusal
 from ..engines.tracing import mode
 from ..values.supplying import supply
-from .array import Array, blank_array
+from .array import Array, marked
 from .elements import NUMBERS, WHOLE, Element, element
 from .leaving import known_position
 from .recipes import View
@@ -94,11 +94,13 @@ def _is_stored(x: Array, key: Any, view: Array) -> bool:
     return view._from is x._native and _is_fixed(key) and not x._backend.is_read_only(x._native)
 
 
-def _taken(fast: Any, native: Any, key: Any) -> Any:
-    """Return what a fast path has at a key; it declines what its engine refuses, too."""
+def _taken(fast: Any, backend: Handle, *operands: Any) -> Any:
+    """Return what a fast path gives, or ``NotImplemented``: also where the engine refuses what it's asked for."""
     try:
-        return fast(native, key)
-    except REFUSALS:
+        return fast(*operands)
+    except Exception as error:
+        if not is_refusal(error, backend):
+            raise
         return NotImplemented
 
 
@@ -106,12 +108,11 @@ def get_item(self: Array, key: Any) -> Array:
     """Return ``x[key]``: at once where the engine takes the key."""
     if running_mode() is None and type(key) is not Array:
         backend, native = self._backend, self._native
-        found = _taken(backend.fast_get_item, native, key)
+        found = _taken(backend.fast_get_item, backend, native, key)
         if type(found) is not backend.native_type and type(found) in NUMBERS:
             return element(found, backend)
         if found is not NotImplemented:
-            array = blank_array()
-            array._native, array._backend = found, backend
+            array = marked(found, backend, None)
             array._base = self if self._base is None else self._base
             array._from, array._key = native, key
             return array
@@ -122,13 +123,11 @@ def get_otherwise(self: Array, key: Any) -> Array:
     """Return ``x[key]`` for a key that leaves no view, as the engine or the general path does it."""
     if running_mode() is None:
         backend = self._backend
-        native = _taken(backend.fast_get_copy, self._native, _lowered(key, backend))
+        native = _taken(backend.fast_get_copy, backend, self._native, _lowered(key, backend))
         if type(native) in NUMBERS:
             return element(native, backend)
         if native is not NotImplemented:
-            array = blank_array()
-            array._native, array._backend, array._base = native, backend, None
-            return array
+            return marked(native, backend, None)
         known = _with_integers(key, backend)
         if known is not key:
             return self[known]
@@ -150,7 +149,7 @@ def set_otherwise(self: Array, key: Any, value: Any) -> None:
             return
         native, lowered = _lowered_value(value, backend), _lowered(key, backend)
         if native is not None:
-            if backend.fast_set_item(self._native, lowered, native):
+            if _taken(backend.fast_set_item, backend, self._native, lowered, native) is True:
                 return
             put = backend.fast_set_copy
             if put is not declines_write and put(self, lowered, native):
@@ -180,6 +179,6 @@ supply(Array.__setitem__, set_item)
 supply(Array.__delitem__, _delete_item)
 
 if core is not None:
-    core.set_up_items(get_otherwise, set_otherwise, _delete_item, _is_stored)
+    core.set_up_items(get_otherwise, set_otherwise, _delete_item, _is_stored, is_refusal)
     for _name in ("__getitem__", "__setitem__", "__delitem__"):
         setattr(Array, _name, vars(core.Slots)[_name])

@@ -41,16 +41,14 @@ class Slots(_Base):
     ============ ======================================== ==================================== =======================
     slot         meaning                                  always true                          written by
     ============ ======================================== ==================================== =======================
-    ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array elements
-                 until a write ends (``ownership.Held``); when it's ``settled``                inplace ownership
-                 computed, of a recipe                                                         programs short
-                                                                                               mapping
+    ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array inplace
+                 until a write ends (``ownership.Held``); when it's ``settled``                ownership short
+                 computed, of a recipe
     ``_backend`` the backend that computes with           never changed; of a view, that of    array elements
-                 ``_native``                              its base                             recipes programs
-                                                                                               short mapping
+                 ``_native``                              its base                             recipes short
     ``_base``    of a view, the owner of the memory; else no view                              array elements
-                 ``None``                                                                      recipes programs
-                                                                                               short mapping
+                 ``None``                                                                      items programs
+                                                                                               recipes short
     ``_element`` of an ``Element``, the number that       ``_native`` isn't set while there's  elements
                  stands for ``_native`` until that is     a number; ``None`` when it is
                  read
@@ -64,9 +62,9 @@ class Slots(_Base):
     ``_run``     the writes collected in a variable of    its holder has the values of         ownership
                  the engine last, which the next write    ``_native``
                  may resume
-    ``_key``     the key by which a view was taken, a     ``NO_KEY`` once it has another shape elements indexing
-                 recipe from its root                     or was protected                     reshaping protection
-    ``_from``    the native from which ``_key`` took a    written with ``_key``                elements
+    ``_key``     the key by which a view was taken, a     ``NO_KEY`` once it has another shape indexing items
+                 recipe from its root                     or was protected                     protection reshaping
+    ``_from``    the native from which ``_key`` took a    written with ``_key``                items
                  view that isn't a recipe
     ``_root``    the array that a recipe starts from      no recipe                            recipes
     ``_steps``   how the value of a recipe follows from   not empty; no two windows in a row   recipes reshaping

@@ -21,7 +21,7 @@ from ..declaring.fast import OFFERED, install
 from ..declaring.operands import Call
 from ..engines.current import current, default, scoped_name
 from ..engines.handle import LOADED, Handle, declines
-from ..engines.refusals import REFUSALS, is_refusal
+from ..engines.refusals import is_refusal
 from ..engines.tracing import Mode, inside, mode
 from ..values.supplying import supply
 from ..writing.storing import put_small, takes_small
@@ -268,7 +268,9 @@ class Dispatcher:
         others = {name: value for name, value in self._named(values).items() if name not in ("out", "chunks")}
         try:
             return map_plainly(self._function, self._paths, operands, others, out)
-        except REFUSALS:
+        except Exception as error:
+            if not is_refusal(error):
+                raise
             # Nothing is written yet. The stack of concerns says at which leaf it was.
             return NotImplemented
 

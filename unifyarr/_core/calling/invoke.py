@@ -22,6 +22,7 @@ from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, casts_itself, declines
 from ..engines.kernels import MOVES
+from ..engines.refusals import is_refusal
 from ..engines.tracing import checking, mode, recording
 from ..values.lengths import equal_as_known
 from ..values.shapes import broadcast, check_memory
@@ -334,7 +335,9 @@ def _at_once(name: str, backend: Handle, operands: list[Any]) -> Array | None:
     fast = getattr(backend, f"fast_{name}", declines)
     try:
         native = fast(*[x._native for x in operands])
-    except Exception:
+    except Exception as error:
+        if not is_refusal(error, backend):
+            raise
         # The general path says what is wrong.
         return None
     if native is NotImplemented:

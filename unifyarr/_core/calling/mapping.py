@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InplaceUpdateError
-from ..arrays.array import Array, blank_array, marked, wrap
+from ..arrays.array import Array, marked
 from ..arrays.nest import Nest
 from ..engines.handle import JOINED, declines_write, has_one_device
 from ..engines.tracing import mode, take
@@ -60,21 +60,14 @@ def map_plainly(
         made = _computed(paths[2], positional)
         if made is not NotImplemented:
             return made
-    first: Any = positional[0]
-    if paths is not None and len(positional) == 1:
-        result = _called_on_each(function, paths[0], first)
-    else:
-        first = None
-        for each in positional:
-            if isinstance(each, Nest):
-                if first is None:
-                    first = each
-                elif each is not first:
-                    first._check_same(each)
-        if paths is not None and first is positional[0]:
-            result = _called_on_each_beside(function, paths, first, positional[1])
-        else:
-            result = first._call_each(function, positional, keywords)
+    first: Any = None
+    for each in positional:
+        if isinstance(each, Nest):
+            if first is None:
+                first = each
+            elif each is not first:
+                first._check_same(each)
+    result = first._call_each(function, positional, keywords)
     if out is None or result is NotImplemented:
         return result
     if out is not first:
@@ -83,74 +76,6 @@ def map_plainly(
     if any(type(x) is not Array for x in targets) or any(x._base is not None for x in results):
         return NotImplemented
     return out if assign_at_once(targets, [x._native for x in results]) else NotImplemented
-
-
-def _called_on_each(function: Callable[..., Any], path: str, nest: Nest) -> Any:
-    """Return a nest of what a function of one array gives for each item.
-
-    For an array that isn't large this does what the function's own call does. ``path`` names its fast path.
-    """
-    found, backend = {}, None
-    for name, x in nest._items.items():
-        if type(x) is Array:
-            if x._backend is not backend:
-                backend = x._backend
-                fast, plain, large = getattr(backend, path), backend.native_type, backend.large
-            if large is not None and (not large or x._native.nbytes < large):
-                try:
-                    native = fast(x._native)
-                except Exception:
-                    native = NotImplemented
-                if type(native) is plain:
-                    array = found[name] = blank_array()
-                    array._native = native
-                    array._backend = backend
-                    array._base = None
-                    continue
-                if native is not NotImplemented:
-                    found[name] = wrap(backend.as_native(native), backend)
-                    continue
-        made = found[name] = function(x)
-        if type(made) is not Array and not isinstance(made, Nest):
-            return NotImplemented
-    return nest._twin(found) if found else NotImplemented
-
-
-# A function of its own: to ask at each leaf whether something is beside it would take a sixth of a call of three.
-def _called_on_each_beside(function: Callable[..., Any], paths: tuple[str, str, str], nest: Nest, other: Any) -> Any:
-    """Return a nest of what a function of two arrays gives for each item and its part of ``other``."""
-    found, backend = {}, None
-    others = other._items if isinstance(other, Nest) else None
-    is_number = type(other) is int or type(other) is float
-    for name, x in nest._items.items():
-        y = other if others is None else others[name]
-        if type(x) is Array:
-            if x._backend is not backend:
-                backend = x._backend
-                fast, plain = getattr(backend, paths[is_number]), backend.native_type
-                large = backend.large
-            if large is not None and (not large or x._native.nbytes < large):
-                native = NotImplemented
-                try:
-                    if is_number:
-                        native = fast(x._native, y)
-                    elif type(y) is Array and y._backend is backend:
-                        native = fast(x._native, y._native)
-                except Exception:
-                    native = NotImplemented
-                if type(native) is plain:
-                    array = found[name] = blank_array()
-                    array._native = native
-                    array._backend = backend
-                    array._base = None
-                    continue
-                if native is not NotImplemented:
-                    found[name] = wrap(backend.as_native(native), backend)
-                    continue
-        made = found[name] = function(x, y)
-        if type(made) is not Array and not isinstance(made, Nest):
-            return NotImplemented
-    return nest._twin(found) if found else NotImplemented
 
 
 def _computed(path: str, nests: Sequence[Any]) -> Any:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..._native import core
-from ..arrays.array import blank_array
+from ..arrays.array import marked
 from ..engines.handle import Handle
 from ..values.records import Record
 
@@ -96,8 +96,8 @@ def _carry_out(operation: int, what: Any, given: list[Any]) -> Any:
     backend, native_type = what
     if type(native) is not native_type:
         return NotImplemented
-    array = blank_array()
-    array._native, array._backend, array._base = native, backend, base
+    array = marked(native, backend, None)
+    array._base = base
     return array
 
 

@@ -17,6 +17,7 @@ from ..arrays.array import Array
 from ..arrays.ownership import LOCK, rebind
 from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write
+from ..engines.refusals import is_refusal
 from ..values.lengths import PartialShape
 from ..values.shapes import broadcast, check_memory
 from .declare import Declaration
@@ -287,7 +288,9 @@ def putting_path(backend: Handle) -> FastPath:
             return False
         try:
             new = put(native, key, value)
-        except Exception:
+        except Exception as error:
+            if not is_refusal(error, backend):
+                raise
             # The general path says what is wrong.
             return False
         if type(new) is not plain:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -21,9 +22,35 @@ _LONGEST = 300
 _TOO_BIG = re.compile("array is too big|Maximum allowed (dimension|size) exceeded")
 
 
-def is_refusal(error: Exception, backend: Handle) -> bool:
-    """Return whether an engine refuses a call by an error."""
-    return isinstance(error, REFUSALS) or backend.own_error(error) is not None
+def is_refusal(error: Exception, backend: Handle | None = None) -> bool:
+    """Return whether an engine refuses a call by an error, or the package does.
+
+    What other code raised while they worked is the caller's own: a handler of a signal, or what ``np.errstate`` calls.
+    """
+    refuses = isinstance(error, REFUSALS) or (backend is not None and backend.own_error(error) is not None)
+    return refuses and _is_own(error, backend)
+
+
+_OURS = __name__.partition(".")[0]
+# Packages that engines call, beside those of their classes and the standard library.
+_CALLED = frozenset({_OURS, "scipy", "jaxlib", "keras", "opt_einsum", "ml_dtypes", *sys.stdlib_module_names})
+
+
+def _is_own(error: Exception, backend: Handle | None) -> bool:
+    """Return whether an error comes from the package, or from an engine: the code that raised it says so."""
+    trace = error.__traceback__
+    if trace is None:
+        return True
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    package = str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
+    if package in _CALLED:
+        return True
+    for each in loaded_backends() if backend is None else (backend,):
+        classes = type(each.engine), each.native_type
+        if package in [cls.__module__.partition(".")[0] for cls in classes]:
+            return True
+    return False
 
 
 def explained(error: Exception, what: str, backend: Handle | None = None) -> Exception | None:

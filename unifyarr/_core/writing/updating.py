@@ -23,6 +23,7 @@ from ..declaring.immutable import number_beside, plain_path
 from ..engines import dtypes
 from ..engines.handle import Handle, casts_itself, has_one_device
 from ..engines.kernels import bound
+from ..engines.refusals import is_refusal
 from ..engines.tracing import mode
 from .inplace import MANY, rewrite
 from .telling import tell_copied
@@ -166,9 +167,10 @@ def _operator(name: str, function: str) -> Any:
             try:
                 if update(self, function, other):
                     return self
-            except Exception:
+            except Exception as error:
+                if not is_refusal(error, self._backend):
+                    raise
                 # The general path says what is wrong.
-                pass
         return general(self, other)
 
     operator.__name__, operator.__qualname__, operator.__doc__ = name, f"View.{name}", general.__doc__

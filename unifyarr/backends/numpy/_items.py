@@ -83,27 +83,20 @@ def _are_apart(one: Any, other: np.ndarray) -> bool:
 def set_item(x: np.ndarray, key: Any, value: Any) -> bool:
     """Write a value that the array's dtype takes without a loss: NumPy checks all of an index before it writes."""
     kind = key.__class__
-    try:
-        is_pair = kind is tuple and len(key) == 2 and key[0].__class__ is int is key[1].__class__
-        # Of a matrix one element is what loops write: of the same type there's nothing else to ask.
-        if not (is_pair and value.__class__ is x.dtype.type):
-            if type(value) is np.ndarray or value.__class__ not in _TAKES[x.dtype.type]:
-                if not _goes_into(x, key, value):
-                    return False
-            elif kind is np.ndarray and key.base is None is x.base and key is not x:
-                # A number to where an index in memory of its own says.
-                if key.dtype.kind not in "bi" or not key.ndim:
-                    return False
-                x[key] = value
-                return True
-            basic = is_pair or (_ITEMS.issuperset(map(type, key)) if kind is tuple else kind in _ITEMS)
-            if not basic and not _may_select(x, key, value):
-                return False
+    if type(value) is np.ndarray or value.__class__ not in _TAKES[x.dtype.type]:
+        if not _goes_into(x, key, value):
+            return False
+    elif kind is np.ndarray and key.base is None is x.base and key is not x:
+        # A number to where an index in memory of its own says.
+        if key.dtype.kind not in "bi" or not key.ndim:
+            return False
         x[key] = value
         return True
-    except (IndexError, TypeError, ValueError, OverflowError):
-        # The general path says what is wrong. NumPy's traps come as they are: it stops when it has written.
+    basic = _ITEMS.issuperset(map(type, key)) if kind is tuple else kind in _ITEMS
+    if not basic and not _may_select(x, key, value):
         return False
+    x[key] = value
+    return True
 
 
 def _goes_into(x: np.ndarray, key: Any, value: Any) -> bool:

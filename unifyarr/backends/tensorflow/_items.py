@@ -105,11 +105,7 @@ def get_copy(x: Any, key: Any) -> Any:
     if type(key) is not EagerTensor or key.dtype is not tf.int64 or not shape_of_eager(key) or not is_eager():
         # A 0-d tensor is an integer, of which there's a view.
         return NotImplemented
-    try:
-        return raw.GatherV2(params=x, indices=normalised(key, x.shape[0]), axis=integer(0))
-    except Exception:
-        # The general path says what is wrong.
-        return NotImplemented
+    return raw.GatherV2(params=x, indices=normalised(key, x.shape[0]), axis=integer(0))
 
 
 _TRUTH = dtype_of_eager and dtype_of_eager(tf.constant(True))

@@ -124,7 +124,8 @@ def number_of(x: Tensor) -> Any:
         return NotImplemented
     try:
         return x.item()
-    except Exception:
+    except RuntimeError:
+        # It has no value.
         return NotImplemented
 
 
@@ -195,50 +196,46 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
             return False
     elif dtype not in _TAKEN_BY.get(type(value), ()):
         return False
-    try:
-        refuse_inference(x)
-        if kind is Tensor and not is_tensor:
-            return _fill(x, key, value if type(value) in NUMBERS else value.item())
-        if kind is slice:
-            step = key.step
-            basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)
-        elif kind is int:
-            basic = _LEAST <= key <= _FARTHEST
-        elif kind not in _KEYS:
-            return False
-        else:
-            if kind in _INTEGERS:
-                kind, key = int, int(key)
-            basic = _count_of_window(key) >= 0 if kind is tuple else kind in _BASIC and _is_window(key)
-        if is_tensor:
-            # As ``overlap`` does, without the call. On the meta device there's no address, and no value.
-            start, other = x.data_ptr(), value.data_ptr()
-            if start <= other:
-                overlaps = other < start + (x.nbytes if x.is_contiguous() else span(x))
-            else:
-                overlaps = start < other + (value.nbytes if value.is_contiguous() else span(value))
-            if overlaps:
-                # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
-                return basic and given is dtype and bool(value.dim()) and x[key].is_set_to(value)
-            if (has_accelerator() or not start or not other) and value.device != x.device:
-                return False
-            if kind is not slice and value.dim() and _count(key) == x.dim():
-                # An element takes a 0-d value only.
-                return False
-        elif isinstance(value, np.generic):
-            value = value.item()
-        if basic:
-            x[key] = value
-            return True
-        key = _as_target(x, key, value)
-        if key is None:
-            return False
-        if type(key) is Tensor and not is_tensor:
-            return _fill(x, key, value)
-        x[key] = value
-    except (IndexError, TypeError, ValueError, RuntimeError, OverflowError):
-        # The general path says what is wrong.
+    refuse_inference(x)
+    if kind is Tensor and not is_tensor:
+        return _fill(x, key, value if type(value) in NUMBERS else value.item())
+    if kind is slice:
+        step = key.step
+        basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)
+    elif kind is int:
+        basic = _LEAST <= key <= _FARTHEST
+    elif kind not in _KEYS:
         return False
+    else:
+        if kind in _INTEGERS:
+            kind, key = int, int(key)
+        basic = _count_of_window(key) >= 0 if kind is tuple else kind in _BASIC and _is_window(key)
+    if is_tensor:
+        # As ``overlap`` does, without the call. On the meta device there's no address, and no value.
+        start, other = x.data_ptr(), value.data_ptr()
+        if start <= other:
+            overlaps = other < start + (x.nbytes if x.is_contiguous() else span(x))
+        else:
+            overlaps = start < other + (value.nbytes if value.is_contiguous() else span(value))
+        if overlaps:
+            # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
+            return basic and given is dtype and bool(value.dim()) and x[key].is_set_to(value)
+        if (has_accelerator() or not start or not other) and value.device != x.device:
+            return False
+        if kind is not slice and value.dim() and _count(key) == x.dim():
+            # An element takes a 0-d value only.
+            return False
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if basic:
+        x[key] = value
+        return True
+    key = _as_target(x, key, value)
+    if key is None:
+        return False
+    if type(key) is Tensor and not is_tensor:
+        return _fill(x, key, value)
+    x[key] = value
     return True
 
 
