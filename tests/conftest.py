@@ -20,6 +20,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import InMemoryExampleDatabase
 
+# What fails is looked for in the package too.
+os.environ.setdefault("UNIFYARR_TRACEBACK", "full")
+
 import unifyarr as ua
 from unifyarr.testing.abilities import LINES, skip_by_marks, skip_unknown_lengths
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import sys
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -168,6 +170,14 @@ def test_nothing_is_kept(kind: Any) -> None:
     del cycle
     gc.collect()
     assert sys.getrefcount(kept) == before
+
+
+@pytest.mark.parametrize("room", ["_core", "container", "derivatives"])
+def test_no_text_is_compiled(room: str) -> None:
+    for path in (Path(ua.__file__).parent / room).rglob("*.py"):
+        called = [each.func for each in ast.walk(ast.parse(path.read_text())) if isinstance(each, ast.Call)]
+        found = {each.id for each in called if isinstance(each, ast.Name)} & {"exec", "compile"}
+        assert not found, f"{path} compiles text"
 
 
 def test_programs_call_no_python(backend: str) -> None:

@@ -163,19 +163,33 @@ def test_beyond_the_limits_derivatives_go_by_the_rules(
 
 
 def test_walks_whose_kernels_fail_go_by_the_rules(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: Any) -> Any:
-        raise ValueError
-
     gradient = ua.grad(lambda x: ua.sum(x * x * x))
     x = ua.asarray([1.0, 2.0])
     for _ in range(CALLS):
         assert gradient(x).tolist() == [3, 12]
-    # What a learnt function raises isn't what the caller sees.
+    # What a learnt function raises isn't what the caller sees: this one refuses its arguments.
     init = learnt.Learnt.__init__
-    monkeypatch.setattr(learnt.Learnt, "__init__", lambda self, _: init(self, fails))
+    monkeypatch.setattr(learnt.Learnt, "__init__", lambda self, _: init(self, int))
     other = ua.grad(lambda x: ua.sum(x * x * x * x))
     for _ in range(3 * CALLS):
         assert other(x).tolist() == [4, 32]
+
+
+def test_what_other_code_raises_in_a_walk_comes_once(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+
+    def fails(*given: Any) -> Any:
+        # As a handler of a signal does.
+        calls.append(given)
+        raise ValueError("mine")
+
+    init = learnt.Learnt.__init__
+    monkeypatch.setattr(learnt.Learnt, "__init__", lambda self, _: init(self, fails))
+    gradient, x = ua.grad(lambda x: ua.sum(x * x * x * x * x)), ua.asarray([1.0, 2.0])
+    with pytest.raises(ValueError, match="mine"):
+        for _ in range(3 * CALLS):
+            gradient(x)
+    assert len(calls) == 1
 
 
 def test_pullbacks_are_learnt_for_any_cotangent(backend: str) -> None:

@@ -8,6 +8,7 @@ Everything here has a twin in Python, which serves where the package was install
 
 #include "signals.h"
 #include "slots.h"
+#include "tracebacks.h"
 
 #include "engines.h"
 #include "plain.h"
@@ -27,6 +28,7 @@ static PyMethodDef functions[] = {
     {"take_method", take_method, METH_VARARGS, "Take the method that serves all operands of an operator."},
     {"set_up_elements", set_up_elements, METH_VARARGS, "Take the class of elements, what makes arrays of them, and types of numbers."},
     {"set_up_items", set_up_items, METH_VARARGS, "Take what serves all other keys and values."},
+    {"shorten_tracebacks", shorten_tracebacks, METH_O, "Have tracebacks of calls cut by a function of the exception, or by none."},
     {"take_engine", take_engine, METH_VARARGS, "Serve arrays of a backend from now on."},
     {"keep_calls", keep_calls, METH_O, "Forget all known calls, and keep others from now on or not."},
     {"prepare_temporaries", prepare_temporaries, METH_O,

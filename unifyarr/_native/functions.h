@@ -375,7 +375,9 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, size_t fla
         }
         if (result == Py_NotImplemented) {
             Py_DECREF(result);
+            depth++;
             result = call_bound(function, values);
+            depth--;
         }
     } else if (bound == 0) {
         PyObject *arguments = PyTuple_New(given), *named = PyDict_New(), *taken = NULL;
@@ -389,11 +391,13 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, size_t fla
         }
         /* This says what is wrong, or binds what is beyond the core. */
         taken = arguments && named ? PyObject_CallFunctionObjArgs(function->called[BIND], arguments, named, NULL) : NULL;
+        depth++;
         result = taken ? PyObject_CallObject(function->dispatcher, taken) : NULL;
+        depth--;
         Py_XDECREF(arguments);
         Py_XDECREF(named);
         Py_XDECREF(taken);
     }
     Py_XDECREF(beyond);
-    return result;
+    return leave(result);
 }

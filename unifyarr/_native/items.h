@@ -137,12 +137,20 @@ static PyObject *view_of(Slots *array, PyObject *from, PyObject *native, PyObjec
     return (PyObject *)view;
 }
 
+static PyObject *general_item(PyObject *self, PyObject *key)
+{
+    depth++;
+    PyObject *found = PyObject_CallFunctionObjArgs(get_otherwise, self, key, NULL);
+    depth--;
+    return leave(found);
+}
+
 static PyObject *get_item(PyObject *self, PyObject *key)
 {
     Engine *engine;
     PyObject *native, *found;
     if (!take_plain(self, &engine, &native)) {
-        return PyErr_Occurred() ? NULL : PyObject_CallFunctionObjArgs(get_otherwise, self, key, NULL);
+        return PyErr_Occurred() ? NULL : general_item(self, key);
     }
     found = engine_item(engine, native, key);
     if (found && found != Py_NotImplemented) {
@@ -150,10 +158,10 @@ static PyObject *get_item(PyObject *self, PyObject *key)
         found = stands ? wrap_element(found, engine->handle) : view_of((Slots *)self, native, found, key);
     } else if (found) {
         Py_DECREF(found);
-        found = PyObject_CallFunctionObjArgs(get_otherwise, self, key, NULL);
+        found = general_item(self, key);
     }
     Py_DECREF(native);
-    return found;
+    return leave(found);
 }
 
 /* Whether a native takes a number of a type without a loss, as the engine's data say. */
@@ -255,9 +263,11 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value)
     if (PyErr_Occurred()) {
         return -1;
     }
+    depth++;
     done = value ? PyObject_CallFunctionObjArgs(set_otherwise, self, key, value, NULL)
                  : PyObject_CallFunctionObjArgs(delete_item, self, key, NULL);
-    Py_XDECREF(done);
+    depth--;
+    Py_XDECREF(leave(done));
     return done ? 0 : -1;
 }
 

@@ -15,7 +15,10 @@ static PyObject *by_method(PyObject *x, PyObject *y, int function)
     if (!method) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    return PyObject_Vectorcall(method, operands + 1, (y ? 2 : 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    depth++;
+    PyObject *result = PyObject_Vectorcall(method, operands + 1, (y ? 2 : 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    depth--;
+    return result;
 }
 
 /* An operator of one array or two operands, of which one is an array. Not inlined: below its frame the stack of C is the
@@ -41,7 +44,7 @@ static NOINLINE PyObject *compute(PyObject *x, PyObject *y, int function)
         Py_DECREF(result);
         result = by_method(x, y, function);
     }
-    return result;
+    return leave(result);
 }
 
 /* x += y. */
@@ -60,17 +63,19 @@ static PyObject *compute_in_place(PyObject *x, PyObject *y, int function, binary
     }
     result = compute_into(x, y, x, &paths_of[function]);
     if (result != Py_NotImplemented) {
-        return result;
+        return leave(result);
     }
     Py_DECREF(result);
     PyObject *operands[3] = {NULL, x, y};
+    depth++;
     result = PyObject_Vectorcall(methods[function][IN_PLACE], operands + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    depth--;
     if (result == Py_NotImplemented) {
         /* Python puts the same method into the slot of concatenation in place, and returns what that gives. */
         Py_DECREF(result);
         return otherwise(x, y);
     }
-    return result;
+    return leave(result);
 }
 
 static PyObject *power(PyObject *x, PyObject *y)

@@ -58,21 +58,25 @@ def _put_in() -> None:
     core.set_up(Array, View, mode, _wrap, explain, *writing, np.ndarray, np.float64, np.dtype(np.float64))
 
 
-_UNARY = ("-", "~")
-_BINARY = ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>")
 _INSTRUCTIONS = ("BINARY_OP", "UNARY_NEGATIVE", "UNARY_INVERT")
+
+
+def _each_operator(probe: Any) -> tuple[Any, ...]:
+    """Return what each operator says of a probe that is a temporary."""
+    return (
+        *(-probe(), ~probe(), probe() + 2, 2 + probe(), probe() - 2, 2 - probe(), probe() * 2, 2 * probe()),
+        *(probe() / 2, 2 / probe(), probe() // 2, 2 // probe(), probe() % 2, 2 % probe(), probe() ** 2, 2 ** probe()),
+        *(probe() & 2, 2 & probe(), probe() | 2, 2 | probe(), probe() ^ 2, 2 ^ probe()),
+        *(probe() << 2, 2 << probe(), probe() >> 2, 2 >> probe()),
+    )
 
 
 def _finds_temporaries() -> bool:
     """Return whether operands that are temporaries are found: the core has seen then how each operator is called."""
     if core is None or not core.prepare_temporaries([opcode.opmap[name] for name in _INSTRUCTIONS]):
         return False
-    names = {"probe": core.Probe}
-    texts = [f"{symbol}probe()" for symbol in _UNARY]
-    for symbol in _BINARY:
-        texts += [f"probe() {symbol} 2", f"2 {symbol} probe()"]
     # All or none: what is left is the same interpreter.
-    return {eval(text, names) for text in texts} == {True}
+    return {*_each_operator(core.Probe)} == {True}
 
 
 if core is not None:

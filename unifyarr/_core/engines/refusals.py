@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any, TypeVar
 
+from ..._native import core
 from .handle import Handle, loaded_backends
 
 # What an engine refuses; everything else that comes while it works is the program's own.
@@ -43,14 +46,37 @@ def _is_own(error: Exception, backend: Handle | None) -> bool:
         return True
     while trace.tb_next is not None:
         trace = trace.tb_next
-    package = str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
+    return _is_own_frame(trace.tb_frame, loaded_backends() if backend is None else (backend,))
+
+
+def _is_own_frame(frame: FrameType, backends: Iterable[Handle]) -> bool:
+    package = _package_of(str(frame.f_globals.get("__name__")))
     if package in _CALLED:
         return True
-    for each in loaded_backends() if backend is None else (backend,):
-        classes = type(each.engine), each.native_type
-        if package in [cls.__module__.partition(".")[0] for cls in classes]:
-            return True
-    return False
+    return any(
+        package in (_package_of(type(x.engine).__module__), _package_of(x.native_type.__module__)) for x in backends
+    )
+
+
+def _package_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def shorten(error: BaseException) -> None:
+    """Cut the traceback of an error behind the last frame that is neither the package's nor an engine's."""
+    backends, last, trace = loaded_backends(), None, error.__traceback__
+    while trace is not None:
+        if not _is_own_frame(trace.tb_frame, backends):
+            last = trace
+        trace = trace.tb_next
+    if last is None:
+        error.__traceback__ = None
+    else:
+        last.tb_next = None
+
+
+if core is not None and os.environ.get("UNIFYARR_TRACEBACK") != "full":
+    core.shorten_tracebacks(shorten)
 
 
 def explained(error: Exception, what: str, backend: Handle | None = None) -> Exception | None:
