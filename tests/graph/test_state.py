@@ -48,20 +48,18 @@ class Slotted:
 # -- read from outside ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["attribute", "item of a dict", "item of a list", "container", "closure"])
+@pytest.mark.parametrize("name", ["deeper attribute", "item of a dict", "item of a list", "container"])
 def test_elements_are_read_anew_and_names_are_remembered(backend: str, name: str) -> None:
-    model, container, closed = Model(), ua.Container(a=ua.ones(2)), ua.ones(2)
+    model, container, outer = Model(), ua.Container(a=ua.ones(2)), [Model()]
 
     def rebind() -> None:
-        nonlocal closed
-        model.weight = model.parts["a"] = model.items[0] = container["a"] = closed = ua.zeros(2)
+        outer[0].weight = model.parts["a"] = model.items[0] = container["a"] = ua.zeros(2)
 
     reads: dict[str, Callable[[], Any]] = {
-        "attribute": lambda: model.weight,
+        "deeper attribute": lambda: outer[0].weight,
         "item of a dict": lambda: model.parts["a"],
         "item of a list": lambda: model.items[0],
         "container": lambda: container.a,
-        "closure": lambda: closed,
     }
     read = reads[name]
     function, checked = (ua.compile(lambda x: x * read(), mode=mode) for mode in ("fast", "debug"))
@@ -85,12 +83,11 @@ def test_numbers_outside_are_remembered(backend: str) -> None:
     model, numbers = Model(), [2]
 
     def scaled(x: Any) -> Any:
-        return x * model.scale * numbers[0] + (1 if "a" in model.parts else 0)
+        return x * numbers[0] + (1 if "a" in model.parts else 0)
 
     function, checked = ua.compile(scaled), ua.compile(scaled, mode="debug")
     x = ua.ones(2)
     for change in (
-        lambda: setattr(model, "scale", 5),
         lambda: numbers.insert(0, 7),
         lambda: model.parts.pop("a"),
     ):
@@ -111,7 +108,7 @@ def test_a_static_argument_is_a_key_by_itself(backend: str) -> None:
         assert_same(function(one, ua.ones(2)), ONES)
         assert_same(function(other, ua.ones(2)), 4 * ONES)
     one.scale = 3
-    assert_same(function(one, ua.ones(2)), ONES)
+    assert_same(function(one, ua.ones(2)), 3 * ONES)
     known = weakref.ref(one)
     del one
     gc.collect()
@@ -244,10 +241,11 @@ def test_keywords_may_be_taken_out(backend: str) -> None:
 
 
 def test_after_the_error_the_array_has_no_value(backend: str) -> None:
-    model = Model()
+    models = [Model()]
+    model = models[0]
 
     def step(x: Any) -> None:
-        model.weight = model.weight - x
+        models[0].weight = models[0].weight - x
 
     for _ in range(2):
         with pytest.raises(LostStateError, match=r"test_state\.py, line \d+, is kept by Model\.weight"):
@@ -256,7 +254,7 @@ def test_after_the_error_the_array_has_no_value(backend: str) -> None:
         assert "traced" in repr(model.weight)
         for use in (
             lambda: model.weight + 1,
-            ua.compile(lambda x: x + model.weight),
+            ua.compile(lambda x: x + models[0].weight),
             lambda: ua.ones(2) + model.weight,
         ):
             with pytest.raises(TypeError, match=r"outlived|outside"):
@@ -320,14 +318,14 @@ def test_debug_traces_again_without_a_difference(backend: str) -> None:
 
 
 def test_debug_names_what_differs_in_a_loop(backend: str) -> None:
-    factor = 2.0
+    factors = [2.0]
 
     @ua.compile(mode="debug")
     def function(x: Any) -> Any:
-        return ua.fori_loop(0, 3, lambda i, c: c * factor, x)
+        return ua.fori_loop(0, 3, lambda i, c: c * factors[0], x)
 
     function(ua.ones(2))
-    factor = 3.0
+    factors[0] = 3.0
     with pytest.raises(StaleStateError, match=r"in scan, .* in multiply.* now"):
         function(ua.ones(2))
 

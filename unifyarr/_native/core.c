@@ -19,6 +19,7 @@ Everything here has a twin in Python, which serves where the package was install
 #include "programs.h"
 #include "functions.h"
 #include "function_type.h"
+#include "watching.h"
 
 static PyMethodDef functions[] = {
     {"set_up_signals", set_up_signals, METH_VARARGS,
@@ -54,14 +55,16 @@ PyMODINIT_FUNC PyInit__compiled(void)
     return NULL;
 #else
     if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || PyType_Ready(&Probe_Type) < 0 ||
-        PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Program_Type) < 0) {
+        PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Program_Type) < 0 ||
+        PyType_Ready(&Watched_Type) < 0) {
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);
     if (made && (PyModule_AddObjectRef(made, "Slots", (PyObject *)&Slots_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Probe", (PyObject *)&Probe_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Function", (PyObject *)&Function_Type) < 0 ||
-                 PyModule_AddObjectRef(made, "Program", (PyObject *)&Program_Type) < 0)) {
+                 PyModule_AddObjectRef(made, "Program", (PyObject *)&Program_Type) < 0 ||
+                 PyModule_AddObjectRef(made, "Watched", (PyObject *)&Watched_Type) < 0)) {
         Py_CLEAR(made);
     }
     return made;

@@ -19,9 +19,8 @@ from .building.rewriters import NodeRewriter
 from .building.running import GraphFunction
 from .core.basic import Variable
 from .core.fgraph import FunctionGraph
-from .run.calls import Call, general_way, generally
+from .run.calls import Call, CalledProgram, general_way, generally
 from .run.options import Parameters, checked_options
-from .run.program import Program
 from .run.programs import Programs
 from .run.registry import Names, Rewrite
 from .run.telling import tell_in_python
@@ -98,9 +97,9 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
         if self._must_run_in_python(backend, arrays):
             tell_in_python(self._name, "the engine records gradients")
             return self._function(*args, **kwargs)
-        program = self._programs.find(backend, leaves, spec)
+        program = self._programs.find(backend, leaves, spec, (args, kwargs))
         self._enter(program.straight(self._function, leaves, spec, self._general))
-        return program(leaves, lambda: self._function(*args, **kwargs))
+        return program.watch.put_back(program(leaves, lambda: self._function(*args, **kwargs)))
 
     def clear(self) -> None:
         """Drop all programs, and what they hold: arrays that were captured, borrowed results, what engines compiled."""
@@ -138,7 +137,9 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
             raise TraceError("a function can't be profiled inside another compiled function: profile it outside")
         program, leaves = self._found(args, kwargs)
         return profile_report(
-            self._name, program, lambda run: program(leaves, lambda: self._function(*args, **kwargs), run)
+            self._name,
+            program,
+            lambda run: program.watch.put_back(program(leaves, lambda: self._function(*args, **kwargs), run)),
         )
 
     @overload
@@ -178,10 +179,10 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
     def _name(self) -> str:
         return getattr(self._function, "__name__", type(self._function).__name__)
 
-    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Any]]:
+    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[CalledProgram, list[Any]]:
         leaves, spec = flatten((args, kwargs), in_order=True)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
-        return self._programs.find(common_backend(arrays), leaves, spec), leaves
+        return self._programs.find(common_backend(arrays), leaves, spec, (args, kwargs)), leaves
 
 
 class Decorator(Protocol):
@@ -245,7 +246,9 @@ def compile(
     The function is run once on stand-ins for its arguments, which gives a graph of what it computes and writes. Later
     calls run that graph. On NumPy and torch it runs step by step, on buffers that are reused as soon as they are dead;
     on JAX and TensorFlow the engine compiles it as a whole. Each call has the same effects as the function itself: it
-    writes to the same arguments, views and captured arrays, and returns the same views.
+    writes to the same arguments, views and captured arrays, and returns the same views. Variables that the function
+    reads in closures and globals, and attributes of its arguments, are implicit arguments: they're looked at before
+    each call, and the arrays that the function assigns to them are assigned at each.
 
     Parameters
     ----------

@@ -27,6 +27,7 @@ from .guards import can_guard, guard, knows_memory, reads_of, value_of
 from .keys import PLAIN, leaf_key
 from .nests import Leaf, Nests, Unknown
 from .program import Program
+from .watching import Watch
 from .writing import writes_straight, writing_lines
 
 # Takes what a call was passed, and returns the result.
@@ -70,6 +71,8 @@ class CalledProgram(Program):
 
     _called = False
     _straight: StraightCall | None = None
+    # What it reads beside its arguments.
+    watch: Watch
 
     def straight(self, function: Callable[..., Any], leaves: Sequence[Any], spec: Any, general: General) -> Call | None:
         """Return what serves further calls; the flattened arguments are those of a call of ``function``."""
@@ -79,9 +82,10 @@ class CalledProgram(Program):
             return None
         if self._straight is None:
             self._straight = StraightCall(self, function, leaves, spec, general)
+            self.watch.names = self._straight.names
         else:
             self._straight.learn(leaves)
-        return self._straight.call
+        return self.watch.around(self._straight.call, self._straight.generally)
 
 
 class StraightCall(Nests):
@@ -130,7 +134,8 @@ class StraightCall(Nests):
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         weakref.finalize(self, linecache.cache.pop, filename, None)
         exec(compile(source, filename, "exec"), self._names)
-        self.call: Call = self._names["call"]
+        self.names, self.call = self._names, self._names["call"]
+        self.generally = generally(general)
 
     def _is_straight(self, leaves: Sequence[Any]) -> bool:
         program, backend = self._program, self._backend

@@ -64,6 +64,36 @@ def leaf_key(leaf: Any) -> Hashable:
     return exact(leaf)
 
 
+class Same:
+    """A key of an object by its identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Same and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+_KNOWN = frozenset({*PLAIN, float, complex})
+
+
+def state_key(values: Sequence[Any]) -> Hashable:
+    """Return the key of implicit arguments: types of arrays and which of them are one, numbers, other identities."""
+    firsts: dict[int, int] = {}
+    told: list[Hashable] = []
+    for number, value in enumerate(values):
+        if isinstance(value, Array):
+            told.append((firsts.setdefault(id(value), number), value._backend.name, leaf_key(value)))
+        else:
+            told.append(exact(value) if type(value) in _KNOWN else Same(value))
+    return tuple(told)
+
+
 def exact(value: Any) -> Hashable:
     """Return a key of a hashable value that differs between 1, 1.0 and True, and between 0.0 and -0.0."""
     kind = type(value)

@@ -14,10 +14,12 @@ from ..._core.engines.registry import load
 from ...backends.forks import free_after_fork
 from ..core.names import leaf_parameters
 from ..tracing.crossing import Crossing
+from ..tracing.implicit import Implicit, Recording, State
 from .calls import CalledProgram
-from .keys import cache_key, structure_key
+from .keys import cache_key, state_key, structure_key
 from .options import Options
 from .telling import tell_dropped, tell_traced
+from .watching import Watch
 
 
 class Programs:
@@ -28,6 +30,7 @@ class Programs:
 
     def __init__(self, function: Callable[..., Any], name: str, options: Options) -> None:
         self._function, self._name, self._options = function, name, options
+        self._implicit = Implicit(function)
         # The one that was called last is the last one.
         self._kept: OrderedDict[Hashable, CalledProgram] = OrderedDict()
         # For each structure of arguments, the floats whose values the function has asked for: these are in keys.
@@ -43,20 +46,30 @@ class Programs:
         """Return all of them, the one that was called last at the end."""
         return list(self._kept.values())
 
-    def find(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
-        """Return the program for the flattened arguments of a call, whose arrays are of a backend."""
+    def find(self, backend: Handle, leaves: list[Any], spec: Any, args: Any) -> CalledProgram:
+        """Return the program for the flattened arguments of a call, ``args``, whose arrays are of a backend.
+
+        It's bound to what the places of the function hold now.
+        """
         kept = self._kept
-        key = self._key(backend, leaves, spec)
+        state = self._implicit.state(*args)
+        key = self._key(backend, leaves, spec, state)
         found = kept.get(key)
         if found is None:
             traced, dropped = False, False
             with self._lock:
-                key = self._key(backend, leaves, spec)
+                state = self._implicit.state(*args)
+                key = self._key(backend, leaves, spec, state)
                 found = kept.get(key)
                 if found is None:
-                    found = self._traced(backend, leaves, spec)
+                    recording = Recording(self._function, state.places)
+                    found = self._traced(backend, leaves, spec, recording if state.places else self._function)
                     self._asked[spec] = self._asked.get(spec, frozenset()) | found.made.floats.asked
-                    key = self._key(backend, leaves, spec)
+                    for place in recording.changed:
+                        self._implicit.ignore(place)
+                    state = self._implicit.state(*args)
+                    key = self._key(backend, leaves, spec, state)
+                    found.watch = Watch(state, recording, found.made.captured)
                     kept[key] = found
                     traced, dropped = True, len(kept) > self._options.programs
                     for _ in range(len(kept) - self._options.programs):
@@ -66,17 +79,19 @@ class Programs:
                 tell_traced(self._name, self._function, leaves, key, kept)
             if dropped:
                 tell_dropped(self._name, self._options.programs)
+        found.watch.bind(state.values)
         # Another thread may have dropped it.
         with contextlib.suppress(KeyError):
             kept.move_to_end(key)
         return found
 
     def _key(
-        self, backend: Handle, leaves: Sequence[Any], spec: Any
-    ) -> tuple[str, tuple[Hashable, ...], tuple[Hashable, ...]]:
-        return (backend.name, structure_key(spec), cache_key(leaves, self._asked.get(spec, frozenset())))
+        self, backend: Handle, leaves: Sequence[Any], spec: Any, state: State
+    ) -> tuple[str, tuple[Hashable, ...], tuple[Hashable, ...], Hashable]:
+        asked = self._asked.get(spec, frozenset())
+        return (backend.name, structure_key(spec), cache_key(leaves, asked), state_key(state.values))
 
-    def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
+    def _traced(self, backend: Handle, leaves: list[Any], spec: Any, function: Callable[..., Any]) -> CalledProgram:
         options = self._options
         engine = None if options.backend is None else load(options.backend)
         # Without array arguments the results stay on the engine that was asked for.
@@ -86,4 +101,4 @@ class Programs:
         mutable = [place for place, parameter in enumerate(owners) if parameter in options.mutable]
         asked = self._asked.get(spec, frozenset())
         floats = [place for place, leaf in enumerate(leaves) if type(leaf) is float and place not in asked]
-        return CalledProgram(self._function, leaves, spec, crossing, mutable, options, floats)
+        return CalledProgram(function, leaves, spec, crossing, mutable, options, floats)

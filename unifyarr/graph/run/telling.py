@@ -29,7 +29,7 @@ def tell_traced(
     name: str,
     function: Callable[..., Any],
     leaves: Sequence[Any],
-    key: tuple[str, tuple[Any, ...], Sequence[Hashable]],
+    key: tuple[str, tuple[Any, ...], Sequence[Hashable], Hashable],
     programs: Mapping[Any, Made],
 ) -> None:
     """Log that a function was traced for a key, and how that differs from the key of the program called last."""
@@ -40,7 +40,7 @@ def tell_traced(
     programs = dict(programs)
     if key not in programs:
         return
-    backend, (spec, *_), keys = key
+    backend, (spec, *_), keys, _ = key
     names = leaf_names(function, spec)
     made, others = programs[key], [each for each in programs if each != key]
     nodes = len(made.fgraph.apply_nodes)
@@ -59,6 +59,7 @@ def tell_traced(
             for place, (mine, other) in enumerate(zip(keys, like[2], strict=True))
             if mine != other
         )
+        why = why or "what it reads beside its arguments is of another type or value"
     count = len(programs)
     logger.info(
         "%s() is traced again on %s, %d operations, its program number %d: %s", name, backend, nodes, count, why

@@ -1,0 +1,264 @@
+"""Implicit arguments: what a function reads beside its arguments, in closures, globals and attributes of arguments.
+
+Each is a *place*: a name in a namespace, or a cell. A compiled function looks at all places before each call. Where one
+holds another object than before, the call is of another cache key, unless it's an array of the same type: then the
+program reads that. A place to which the function assigns arrays gets new ones at each call.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sysconfig
+from collections.abc import Callable, Iterator, Sequence
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any, NamedTuple
+
+from ..._core.arrays.array import Array
+from ..._core.engines.handle import LOADED
+from ..._core.values.pickling import Wrapper
+from ...container.container import flatten
+from .traced import Traced
+
+# What a place holds that has no value.
+MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "<missing>"})()
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+class Cell:
+    """A variable that a function has from the one around it."""
+
+    __slots__ = ("cell", "name")
+
+    def __init__(self, cell: CellType, name: str) -> None:
+        self.cell, self.name = cell, name
+
+    def get(self) -> Any:
+        """Return what is there."""
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return MISSING
+
+    def set(self, value: Any) -> None:
+        """Put a value there."""
+        if value is MISSING:
+            del self.cell.cell_contents
+        else:
+            self.cell.cell_contents = value
+
+    def told(self) -> tuple[Any, Any]:
+        """Return where the compiled core finds it."""
+        return self.cell, None
+
+    def key(self) -> tuple[int, Any]:
+        """Return what tells the place from others."""
+        return id(self.cell), None
+
+
+class Named:
+    """A name in a namespace: a global variable, or an attribute of an argument."""
+
+    __slots__ = ("name", "namespace")
+
+    def __init__(self, namespace: dict[str, Any], name: str) -> None:
+        self.namespace, self.name = namespace, name
+
+    def get(self) -> Any:
+        """Return what is there."""
+        return self.namespace.get(self.name, MISSING)
+
+    def set(self, value: Any) -> None:
+        """Put a value there."""
+        if value is MISSING:
+            self.namespace.pop(self.name, None)
+        else:
+            self.namespace[self.name] = value
+
+    def told(self) -> tuple[Any, Any]:
+        """Return where the compiled core finds it."""
+        return self.namespace, self.name
+
+    def key(self) -> tuple[int, Any]:
+        """Return what tells the place from others."""
+        return id(self.namespace), self.name
+
+
+class Attribute(Named):
+    """An attribute of an argument, or of what a variable is."""
+
+    __slots__ = ()
+
+
+Place = Cell | Named
+
+
+class State(NamedTuple):
+    """The places of a call, and what they hold."""
+
+    places: list[Place]
+    values: list[Any]
+
+
+class Stateful(NamedTuple):
+    """What a traced function returns that assigns arrays to places: its own result, and their new values."""
+
+    result: Any
+    values: tuple[Any, ...]
+
+
+@functools.lru_cache(maxsize=4096)
+def _globals_of(code: CodeType) -> tuple[str, ...]:
+    """Return the names of globals in the code of a function, and in that of functions that it makes."""
+    return _names_in(code, "_GLOBAL")
+
+
+@functools.lru_cache(maxsize=4096)
+def _attributes_of(code: CodeType) -> tuple[str, ...]:
+    """Return the names of attributes in the same code."""
+    return _names_in(code, "_ATTR")
+
+
+def _names_in(code: CodeType, end: str) -> tuple[str, ...]:
+    found = {each.argval for each in dis.get_instructions(code) if each.opname.endswith(end)}
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            found.update(_names_in(each, end))
+    return tuple(sorted(found))
+
+
+def _is_users(function: FunctionType) -> bool:
+    """Return whether a function is of the program, and of no library."""
+    return not function.__code__.co_filename.startswith((*_LIBRARIES, _PACKAGE, "<frozen"))
+
+
+_PACKAGE = __file__.partition("graph")[0]
+
+
+def _functions_in(value: Any) -> Iterator[FunctionType]:
+    """Yield the functions that a value is, or stands for."""
+    while True:
+        if isinstance(value, Wrapper):
+            value = value._function
+        elif isinstance(value, functools.partial):
+            value = value.func
+        elif isinstance(value, MethodType):
+            value = value.__func__
+        else:
+            break
+    if isinstance(value, FunctionType) and _is_users(value):
+        yield value
+
+
+class Implicit:
+    """The places of one function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        # Places whose values the function changes itself, but not to arrays: what happens once, at the first call.
+        self._ignored: set[tuple[int, Any]] = set()
+
+    def state(self, args: Sequence[Any], kwargs: dict[str, Any]) -> State:
+        """Return the state of a call: variables of all functions that it may reach, and attributes of objects.
+
+        The objects are those among the arguments and in these variables.
+        """
+        found: dict[tuple[int, Any], Place] = {}
+        seen: set[int] = set()
+        attributes: set[str] = set()
+        owners: list[Any] = []
+        waiting: list[Any] = [self._function, *args, *kwargs.values()]
+        while waiting:
+            each = waiting.pop()
+            if _has_state(each) and not any(each is x for x in owners):
+                owners.append(each)
+                waiting += [method for cls in type(each).__mro__[:-1] for method in vars(cls).values()]
+            for function in _functions_in(each):
+                if id(function) in seen:
+                    continue
+                seen.add(id(function))
+                attributes.update(_attributes_of(function.__code__))
+                for place in _places_of(function):
+                    if self._add(place, found):
+                        waiting.append(place.get())
+        for x in owners:
+            for name in sorted(attributes & vars(x).keys()):
+                self._add(Attribute(vars(x), name), found)
+        places = list(found.values())
+        return State(places, [place.get() for place in places])
+
+    def _add(self, place: Place, found: dict[tuple[int, Any], Place]) -> bool:
+        key = place.key()
+        if key in found or _ignoring(place) in self._ignored or place.get() is MISSING:
+            return False
+        found[key] = place
+        return True
+
+    def ignore(self, place: Place) -> None:
+        """Look at a place no more."""
+        self._ignored.add(_ignoring(place))
+
+
+def _ignoring(place: Place) -> tuple[int, Any]:
+    # Functions keep their variables, but arguments come and go.
+    return (0, place.name) if type(place) is Attribute else place.key()
+
+
+def _places_of(function: FunctionType) -> Iterator[Place]:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield Cell(cell, name)
+    for name in _globals_of(function.__code__):
+        if not name.startswith("__"):
+            yield Named(function.__globals__, name)
+
+
+def _has_state(x: Any) -> bool:
+    """Return whether an argument is an object that is told by its identity, of a class of the program's own."""
+    cls: Any = type(x)
+    if cls.__eq__ is not object.__eq__ or not isinstance(getattr(x, "__dict__", None), dict):
+        return False
+    return _is_users_class(cls)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_users_class(cls: type) -> bool:
+    return any(_is_users(each) for each in vars(cls).values() if isinstance(each, FunctionType))
+
+
+class Recording:
+    """A function that is traced with its places: it notes which of them it assigns arrays to."""
+
+    def __init__(self, function: Callable[..., Any], places: Sequence[Place]) -> None:
+        self._places, self.written, self.changed = places, list[Place](), list[Place]()
+        functools.update_wrapper(self, function, updated=())
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function; all places hold what they held before."""
+        before = [place.get() for place in self._places]
+        try:
+            result = self._function(*args, **kwargs)
+        except BaseException:
+            for place, old in zip(self._places, before, strict=True):
+                if place.get() is not old and _holds_arrays(place.get()):
+                    place.set(old)
+            raise
+        self.written, self.changed = [], []
+        values = []
+        for place, old in zip(self._places, before, strict=True):
+            new = place.get()
+            if new is old:
+                continue
+            leaves = [leaf for leaf in flatten(new)[0] if isinstance(leaf, Array)]
+            if not leaves:
+                self.changed.append(place)
+            elif all(type(x._native) is Traced or x._backend is LOADED.get(x._backend.name) for x in leaves):
+                self.written.append(place)
+                values.append(new)
+                place.set(old)
+            # What a record or a batch inside of the trace made is lost with that: the trace says so.
+        return Stateful(result, tuple(values)) if values else result
+
+
+def _holds_arrays(value: Any) -> bool:
+    return any(isinstance(leaf, Array) for leaf in flatten(value)[0])
