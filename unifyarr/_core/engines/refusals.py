@@ -36,7 +36,7 @@ def is_refusal(error: Exception, backend: Handle | None = None) -> bool:
 
 _OURS = __name__.partition(".")[0]
 # Packages that engines call, beside those of their classes and the standard library.
-_CALLED = frozenset({_OURS, "scipy", "jaxlib", "keras", "opt_einsum", "ml_dtypes", *sys.stdlib_module_names})
+_CALLED = frozenset({_OURS, "jax", "jaxlib", "keras", "ml_dtypes", "opt_einsum", "scipy", *sys.stdlib_module_names})
 
 
 def _is_own(error: Exception, backend: Handle | None) -> bool:

@@ -19,6 +19,7 @@ from ..arrays.ownership import LOCK, rebind
 from ..arrays.recipes import View
 from ..arrays.views import Window
 from ..declaring.declare import DECLARATIONS
+from ..declaring.fast import install
 from ..declaring.immutable import number_beside, plain_path
 from ..engines import dtypes
 from ..engines.handle import Handle, casts_itself, has_one_device
@@ -38,6 +39,8 @@ class _Update:
     def __init__(self, backend: Handle, name: str) -> None:
         declaration = DECLARATIONS[name]
         kernel = backend.kernel(name)
+        # The function may not have been called yet.
+        install(backend, declaration)
         self.ufunc: Any = declaration.ufunc
         self.into = getattr(backend, f"fast_out_{name}")
         self.beside = number_beside(backend, declaration)
@@ -82,6 +85,9 @@ class _Update:
 @cache
 def _update_of(backend: Handle, name: str) -> _Update | None:
     if backend.mutable or not has_one_device(backend) or name not in backend.kernels:
+        return None
+    if DECLARATIONS[name].ufunc is None:
+        # It's more than one elementwise kernel.
         return None
     return _Update(backend, name)
 
