@@ -15,6 +15,7 @@ Everything here has a twin in Python, which serves where the package was install
 #include "elements.h"
 #include "items.h"
 #include "operators.h"
+#include "by_dtype.h"
 #include "known.h"
 #include "programs.h"
 #include "functions.h"
@@ -56,7 +57,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
 #else
     if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || PyType_Ready(&Probe_Type) < 0 ||
         PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Program_Type) < 0 ||
-        PyType_Ready(&Watched_Type) < 0) {
+        PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&ByDtype_Type) < 0) {
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);
@@ -64,7 +65,8 @@ PyMODINIT_FUNC PyInit__compiled(void)
                  PyModule_AddObjectRef(made, "Probe", (PyObject *)&Probe_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Function", (PyObject *)&Function_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Program", (PyObject *)&Program_Type) < 0 ||
-                 PyModule_AddObjectRef(made, "Watched", (PyObject *)&Watched_Type) < 0)) {
+                 PyModule_AddObjectRef(made, "Watched", (PyObject *)&Watched_Type) < 0 ||
+                 PyModule_AddObjectRef(made, "ByDtype", (PyObject *)&ByDtype_Type) < 0)) {
         Py_CLEAR(made);
     }
     return made;

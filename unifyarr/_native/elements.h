@@ -20,6 +20,9 @@ static PyObject *set_up_elements(PyObject *module, PyObject *args)
     for (int i = 0; i < 8; i++) {
         Py_XSETREF(*kept[i], Py_NewRef(given[i]));
     }
+#ifndef Py_TRACE_REFS
+    element_type->tp_dealloc = free_array;
+#endif
     Py_RETURN_NONE;
 }
 
@@ -43,7 +46,7 @@ static PyObject *held_number(PyObject *x)
 /* The element of a number, whose reference is taken over. */
 static PyObject *wrap_element(PyObject *number, PyObject *handle)
 {
-    Slots *element = (Slots *)element_type->tp_alloc(element_type, 0);
+    Slots *element = new_array(element_type);
     if (!element) {
         Py_DECREF(number);
         return NULL;

@@ -84,10 +84,12 @@ static PyObject *mode_variable = NULL;
 static PyObject *wrap_other = NULL, *explain = NULL;
 /* Of `writing/storing.py`: whether an array may be written now, and what writes it. */
 static PyObject *takes_small = NULL, *put_small = NULL;
+/* Of `engines/current.py`: the variable of the backend's name in a scope, what has the default's, and loaded backends by name. */
+static PyObject *scoped_name = NULL, *default_backend = NULL, *loaded_backends = NULL;
 static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
 /* The dtype of the latter. */
 static PyObject *numpy_double = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_native;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_native, *text_name;
 
 static Engine *engine_of(PyObject *handle)
 {
@@ -165,19 +167,24 @@ static PyObject *take_method(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* set_up(array_type, view_type, mode, wrap, explain, takes_small, put_small, numpy_array, numpy_float64, numpy_double) */
+/* set_up(array_type, view_type, mode, wrap, explain, takes_small, put_small, numpy_array, numpy_float64, numpy_double, scoped,
+   default, loaded) */
 static PyObject *set_up(PyObject *module, PyObject *args)
 {
-    PyObject *given[10], **kept[10] = {
+    PyObject *given[13], **kept[13] = {
         (PyObject **)&array_type, (PyObject **)&view_type, &mode_variable, &wrap_other, &explain, &takes_small, &put_small,
-        (PyObject **)&numpy_array, (PyObject **)&numpy_float64, &numpy_double};
-    if (!PyArg_ParseTuple(args, "O!O!OOOOOO!O!O", &PyType_Type, given, &PyType_Type, given + 1, given + 2, given + 3,
-                          given + 4, given + 5, given + 6, &PyType_Type, given + 7, &PyType_Type, given + 8, given + 9)) {
+        (PyObject **)&numpy_array, (PyObject **)&numpy_float64, &numpy_double, &scoped_name, &default_backend, &loaded_backends};
+    if (!PyArg_ParseTuple(args, "O!O!OOOOOO!O!OOOO!", &PyType_Type, given, &PyType_Type, given + 1, given + 2, given + 3,
+                          given + 4, given + 5, given + 6, &PyType_Type, given + 7, &PyType_Type, given + 8, given + 9,
+                          given + 10, given + 11, &PyDict_Type, given + 12)) {
         return NULL;
     }
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 13; i++) {
         Py_XSETREF(*kept[i], Py_NewRef(given[i]));
     }
+#ifndef Py_TRACE_REFS
+    array_type->tp_dealloc = free_array;
+#endif
     Py_RETURN_NONE;
 }
 
@@ -210,7 +217,8 @@ static int intern_names(void)
     text_dtype = PyUnicode_InternFromString("dtype");
     text_shape = PyUnicode_InternFromString("shape");
     text_native = PyUnicode_InternFromString("_native");
-    return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_native ? 0
+    text_name = PyUnicode_InternFromString("name");
+    return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_native && text_name ? 0
                                                                                                                          : -1;
 }
 

@@ -20,7 +20,7 @@ typedef struct {
     Py_ssize_t operands;
     Paths paths;
     /* Whether there are known calls, which of them take arrays for natives, which return views, and which take none. */
-    char has_known, takes_arrays, shows, creates, is_fast;
+    char has_known, takes_arrays, shows, creates, is_fast, is_bound;
     KnownCall known[MOST_CALLS];
     unsigned long version;
     PyObject *attributes, *weak_references;
@@ -55,6 +55,7 @@ static int take_numbers(Function *function, PyObject *dispatcher)
     function->shows = (char)number_of(dispatcher, "shows");
     function->creates = (char)number_of(dispatcher, "creates");
     function->is_fast = (char)number_of(dispatcher, "is_fast");
+    function->is_bound = (char)number_of(dispatcher, "is_bound");
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -242,6 +243,24 @@ static PyObject *run_known(const Function *function, const Told *told, PyObject 
     return done < 0 ? NULL : Py_NewRef(done ? out : Py_NotImplemented);
 }
 
+/* The backend where a function makes arrays, a new reference; NULL with an error set. */
+static PyObject *usual_handle(const Function *function)
+{
+    PyObject *name = NULL, *handle = NULL;
+    if (PyContextVar_Get(scoped_name, NULL, &name) < 0) {
+        return NULL;
+    }
+    if (!name || name == Py_None) {
+        Py_XSETREF(name, PyObject_GetAttr(default_backend, text_name));
+    }
+    if (name && !function->is_bound) {
+        handle = Py_XNewRef(PyDict_GetItemWithError(loaded_backends, name));
+    }
+    Py_XDECREF(name);
+    /* A function of one backend, or a backend that isn't loaded. */
+    return handle || PyErr_Occurred() ? handle : PyObject_CallNoArgs(function->called[USUAL]);
+}
+
 /* A call of parameters' values, where it's known: NotImplemented where it is known to need Python, NULL where it isn't
    known or with an error set. */
 static PyObject *call_known(Function *function, PyObject *const *values)
@@ -255,7 +274,7 @@ static PyObject *call_known(Function *function, PyObject *const *values)
     if (!function->creates) {
         told.engine = engine_of_call(function->roles, values, function->count);
     } else if (out == Py_None) {
-        handle = PyObject_CallNoArgs(function->called[USUAL]);
+        handle = usual_handle(function);
         told.engine = handle ? engine_of(handle) : NULL;
         Py_XDECREF(handle);
     }
@@ -303,7 +322,7 @@ static PyObject *create(const Function *function, PyObject *const *values)
             return Py_NewRef(Py_NotImplemented);
         }
     }
-    handle = PyObject_CallNoArgs(function->called[USUAL]);
+    handle = usual_handle(function);
     if (!handle) {
         return NULL;
     }

@@ -10,7 +10,7 @@ static PyTypeObject Probe_Type;
 
 static PyObject *wrap_plain(PyObject *native, PyObject *handle)
 {
-    Slots *array = (Slots *)array_type->tp_alloc(array_type, 0);
+    Slots *array = new_array(array_type);
     if (!array) {
         Py_DECREF(native);
         return NULL;

@@ -58,6 +58,40 @@ static void free_slots(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
+/* Memory of arrays that are gone, for the next ones. */
+enum { MOST_SPARE = 64 };
+static Slots *spare[MOST_SPARE];
+static int n_spare = 0;
+
+/* An array of a class with these slots alone, none of which is set. */
+static Slots *new_array(PyTypeObject *type)
+{
+    if (!n_spare || type->tp_basicsize != sizeof(Slots)) {
+        return (Slots *)type->tp_alloc(type, 0);
+    }
+    Slots *array = spare[--n_spare];
+    PyObject_Init((PyObject *)array, type);
+    PyObject_GC_Track(array);
+    return array;
+}
+
+/* The same of classes in Python, which stay as long as they have instances. */
+static void free_array(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (((Slots *)self)->weak_references) {
+        PyObject_ClearWeakRefs(self);
+    }
+    clear_slots(self);
+    if (n_spare < MOST_SPARE && type->tp_basicsize == sizeof(Slots)) {
+        spare[n_spare++] = (Slots *)self;
+    } else {
+        type->tp_free(self);
+    }
+    Py_DECREF(type);
+}
+
 static PyNumberMethods numbers;
 static PyMappingMethods items;
 static PyObject *slot_compare(PyObject *x, PyObject *y, int which);

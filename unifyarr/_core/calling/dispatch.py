@@ -54,7 +54,7 @@ class Dispatcher:
         # Known calls of what may return views, or several arrays, take arrays, and return the result.
         self.shows = bool(declaration.view_map)
         self.takes_arrays = self.has_known and (self.shows or not declaration.returns_one_array)
-        self.is_fast = declaration.fast
+        self.is_fast, self.is_bound = declaration.fast, bound is not None
         # How many operands plain calls have.
         self.plain = (declaration.ufunc.nin if declaration.ufunc else 2) if declaration.has_plain_calls else 0
         self.shortcuts = Shortcuts(

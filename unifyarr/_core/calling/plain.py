@@ -13,7 +13,8 @@ from ..arrays.array import Array, wrap
 from ..arrays.operators import OPERATORS
 from ..arrays.recipes import View
 from ..declaring.declare import DECLARATIONS
-from ..engines.handle import Handle
+from ..engines.current import default, scoped
+from ..engines.handle import LOADED, Handle
 from ..engines.refusals import explained, is_refusal
 from ..engines.tracing import mode
 from ..values.declared import package
@@ -55,7 +56,8 @@ def _put_in() -> None:
             core.take_method(function, form, method)
             setattr(Array, method.__name__, own[method.__name__])
     writing = takes_small, put_small
-    core.set_up(Array, View, mode, _wrap, explain, *writing, np.ndarray, np.float64, np.dtype(np.float64))
+    numpys = np.ndarray, np.float64, np.dtype(np.float64)
+    core.set_up(Array, View, mode, _wrap, explain, *writing, *numpys, scoped, default, LOADED)
 
 
 _INSTRUCTIONS = ("BINARY_OP", "UNARY_NEGATIVE", "UNARY_INVERT")

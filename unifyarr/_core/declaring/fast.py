@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..._native import core
+from ..._native.tables import by_dtype
 from ..arrays.array import Array
 from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
@@ -141,7 +142,7 @@ def _unary(backend: Handle, declaration: Declaration) -> FastPath:
     def fast(x: Any) -> Any:
         return direct[x.dtype](x)
 
-    return fast
+    return by_dtype(direct, {}, fast)
 
 
 # How many elements a result has at most of which nobody asks whether there's memory.
@@ -161,7 +162,7 @@ def _binary(backend: Handle, declaration: Declaration) -> FastPath:
             return NotImplemented
         return direct[dtype](x1, x2)
 
-    return fast
+    return fast if late else by_dtype(direct, {}, fast)
 
 
 _NOTHING, _SMALL_INTEGERS, _NUMBERS = range(3)

@@ -16,9 +16,9 @@ from .tracing import checked, inside, mode
 if TYPE_CHECKING:
     from ...typing import BackendName
 
-_scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
+scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
 # Returns the name of the backend of the scope, ``None`` outside of one.
-scoped_name = _scoped.get
+scoped_name = scoped.get
 
 
 class Default:
@@ -103,11 +103,11 @@ def use_backend(backend: BackendName) -> Iterator[None]:
     ...     ua.zeros(2).backend
     'numpy'
     """
-    token = _scoped.set(load(backend).name)
+    token = scoped.set(load(backend).name)
     try:
         yield
     finally:
-        _scoped.reset(token)
+        scoped.reset(token)
 
 
 # The backend and the device of the arrays of the running call, and the name of the scope around the call.
@@ -118,14 +118,14 @@ def call_beside(
     backend: Handle, device: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call a function whose plain arguments go to the backend and the device of the arrays beside them."""
-    beside, scope = _beside.set((backend, device, _scoped.get())), _scoped.set(backend.name)
+    beside, scope = _beside.set((backend, device, scoped.get())), scoped.set(backend.name)
     # Fast paths make arrays on the default device.
     is_fast = mode.get() is not None or device is None or has_one_device(backend)
     try:
         with contextlib.nullcontext() if is_fast else checked(False):
             return function(*args, **kwargs)
     finally:
-        _scoped.reset(scope)
+        scoped.reset(scope)
         _beside.reset(beside)
 
 
@@ -143,11 +143,11 @@ def outside(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        scope, beside = _scoped.set(found[2]), _beside.set(None)
+        scope, beside = scoped.set(found[2]), _beside.set(None)
         try:
             return function(*args, **kwargs)
         finally:
             _beside.reset(beside)
-            _scoped.reset(scope)
+            scoped.reset(scope)
 
     return called

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from ..._native.tables import by_dtype
 from . import elementwise
 from ._division import floor_divide_floats
 from ._items import get_copy, get_item, get_transpose, set_item
@@ -54,7 +55,7 @@ def _with_number(native: Callable[..., Tensor], *, to_floats: bool = False) -> C
             return native(x.to(torch.float64), float(value)) if dtype in _INTEGERS else NotImplemented
         return native(x, value) if dtype in SIGNED_INTEGER else NotImplemented
 
-    return fast
+    return by_dtype({}, dict.fromkeys(_FLOATING, native), fast)
 
 
 _NUMBERS = {
@@ -94,7 +95,7 @@ def _arithmetic(kernel: Kernel, *others: torch.dtype, promoted: frozenset[Any] =
             return NotImplemented
         return native(x1, x2)
 
-    return fast
+    return by_dtype(ways, {}, fast)
 
 
 def scalar_remainder(x: Tensor, value: int) -> Any:
