@@ -5,7 +5,7 @@ call are facts: its backend, the dtypes and shapes of its arrays, or what the en
 arguments. Two calls with the same facts have the same key. */
 
 /* What each parameter of a function is for. */
-enum { FOR_ARRAY = 'a', FOR_WEAK = 'w', FOR_SEQUENCE = 's', FOR_ARGUMENT = 't', FOR_OUT = 'o', FOR_NONE = 'n' };
+enum { FOR_ARRAY = 'a', FOR_WEAK = 'w', FOR_SEQUENCE = 's', FOR_ARGUMENT = 't', FOR_OUT = 'o', FOR_NONE = 'n', FOR_PROGRAM = 'i' };
 
 enum { MOST_PARAMETERS = 24, MOST_FACTS = 64, MOST_CALLS = 8 };
 
@@ -155,6 +155,10 @@ static int tell_call(Told *told, const char *roles, PyObject *const *values, Py_
             break;
         case FOR_NONE:
             is_told = value == Py_None;
+            break;
+        case FOR_PROGRAM:
+            /* Its program takes it, whatever it is. */
+            is_told = add_input(told, Py_NewRef(value));
             break;
         }
     }

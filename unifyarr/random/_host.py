@@ -40,10 +40,12 @@ def key_of(name: str, where: tuple[Any, ...], parameters: Parameters) -> Hashabl
     size, dtype, device, backend, out = where
     if out is not None:
         return None
-    if type(size) is not int:
-        size = integers(*size) if type(size) is tuple else None
+    if type(size) is tuple:
+        size = integers(*size)
         if size is None:
             return None
+    elif size is not None and type(size) is not int:
+        return None
     values = parameters.values()
     return name, size, dtype, device, backend or current_name(), *values, *map(type, values)
 

@@ -1,101 +1,114 @@
-"""Draws that are repeated: compiled methods, which find what is remembered of a draw without a call on the way.
+"""Draws that are repeated: the compiled core finds what is remembered of a draw, without a call on the way.
 
-A method of a generator is compiled when the first draw of its name is remembered. Where it finds nothing it calls the
-method that was written, which checks everything.
+A method of a generator becomes a function of the core when the first draw of its name is remembered. Where that finds
+nothing it calls the method that was written, which checks everything.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
 from typing import Any
 
-from .._core.arrays.array import marked
-from .._core.calling.recording import integers
-from .._core.engines.current import default, scoped_name
-from .._core.engines.handle import Handle
-from .._core.engines.tracing import mode
+from .._core.arrays.array import Array, marked
+from .._core.engines.current import current, default, scoped_name
+from .._core.engines.handle import LOADED, Handle
+from .._native import core
 from ._arguments import STAGING
-from ._host import KNOWN
-
-_SOURCE = """
-def {name}({parameters}):
-    host = self._host
-    if host is not None and out is None and not staging and running_mode() is None:
-        where = backend or scoped_name() or default.name
-        # The draw that was found last is told by identities, sooner than a key is made: what has a key can't change.
-        {before}, found = repeated.last
-        if {differs}:
-            try:
-                lengths = size if type(size) is int else integers(*size) if type(size) is tuple else None
-                found = known.get(({name!r}, lengths, dtype, device, where, {told}))
-            except TypeError:
-                found = None
-            if found is not None:
-                repeated.last = {now}, found
-        if found is not None:
-            arguments, backend_of_it, _, make, is_certain = found
-            if is_certain:
-                # NumPy allocates before it draws, and nothing fails after that.
-                with self._lock:
-                    native = host.{name}(*arguments)
-                native = as_native(native if make is None else make(native), backend_of_it)
-                return marked(native, backend_of_it, None)
-    return method({passed})
-"""
-
-
-class _Repeated:
-    """The draw of one method that was found last: what tells it from others, and what is remembered of it."""
-
-    __slots__ = ("last",)
-
-    def __init__(self, told: int) -> None:
-        self.last: tuple[Any, ...] = (None,) * (told + 1)
-
-
-def _as_native(native: Any, backend: Handle) -> Any:
-    return native if type(native) is backend.native_type else backend.as_native(native)
-
+from ._host import KNOWN, Draw, key_of
 
 # The parameters that each such method has.
 _WHERE = ("size", "dtype", "device", "backend", "out")
 
 
+class _Draws:
+    """What serves the draws of one method that the core doesn't know yet; see ``Dispatcher``."""
+
+    # There are no plain calls, and what a program returns is the array.
+    plain, takes_arrays, shows, creates, is_fast, is_bound, has_known = 0, True, False, True, False, False, True
+    variadic = -1
+
+    def __init__(self, method: Callable[..., Any], signature: inspect.Signature) -> None:
+        self._method, self._signature = method, signature
+        self.name, self.qualified_name = method.__name__, method.__qualname__
+        parameters = list(signature.parameters.values())
+        self.names = tuple(signature.parameters)
+        self.defaults = tuple([... if each.default is each.empty else each.default for each in parameters])
+        self.positional = sum(each.kind is not each.KEYWORD_ONLY for each in parameters)
+        self.only_positional = sum(each.kind is each.POSITIONAL_ONLY for each in parameters)
+        self.out = self.names.index("out")
+        self._own = [each for each in self.names if each not in ("self", *_WHERE)]
+        # The generator goes to the program; all else tells the draw, which is on the current backend.
+        roles = {"self": b"i", "out": b"o", "backend": b"n"}
+        self.roles = b"".join([roles.get(each, b"t") for each in self.names])
+
+    def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+        """Return arguments in the places of their parameters, or raise what the method raises."""
+        try:
+            bound = self._signature.bind(*arguments, **keywords)
+        except TypeError:
+            self._method(*arguments, **keywords)
+            raise
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def find(self, *values: Any) -> Any:
+        """Return what repeats a draw that is remembered, and ``...`` for any other."""
+        given = dict(zip(self.names, values, strict=True))
+        if given["self"]._host is None or STAGING:
+            return ...
+        where, own = tuple([given[each] for each in _WHERE]), {each: given[each] for each in self._own}
+        try:
+            found = KNOWN.get(key_of(self.name, where, own))
+        except TypeError:
+            # Parameters that are no numbers.
+            return ...
+        return ... if found is None or not found.is_certain else _repeating(self.name, found)
+
+    def rest(self, *values: Any) -> Any:
+        """Draw by the method."""
+        given = dict(zip(self.names, values, strict=True))
+        by_place = [given.pop(each) for each in self.names[: self.positional]]
+        return self._method(*by_place, **given)
+
+    __call__ = rest
+
+    def refused(self, error: Exception, backend: Handle) -> bool:
+        """Return that what a draw raises is the caller's."""
+        return False
+
+    def usual(self) -> Handle:
+        """Return the backend where arrays are made."""
+        return LOADED.get(scoped_name() or default.name or "") or current()
+
+
+def _repeating(name: str, draw: Draw) -> Callable[[Any], Any]:
+    """Return what repeats a draw of a generator."""
+    arguments, backend, _, make, _ = draw
+    plain, as_native = backend.native_type, backend.as_native
+
+    def repeat(generator: Any) -> Array:
+        host = generator._host
+        if host is None or STAGING:
+            return NotImplemented
+        # NumPy allocates before it draws, and nothing fails after that.
+        with generator._lock:
+            values = getattr(host, name)(*arguments)
+        native = values if make is None else make(values)
+        return marked(native if type(native) is plain else as_native(native), backend, None)
+
+    return repeat
+
+
 def compile_method(cls: type, name: str) -> None:
-    """Put a compiled method in the place of a written one, where ``name`` is also that of NumPy's method."""
+    """Put a function of the core in the place of a written method, where ``name`` is also that of NumPy's method."""
     owner = next(each for each in cls.__mro__ if name in vars(each))
     method = vars(owner)[name]
-    if hasattr(method, "__wrapped__") or method.__module__ != owner.__module__:
+    if core is None or hasattr(method, "__wrapped__") or method.__module__ != owner.__module__:
         return
     signature = inspect.signature(method)
     own = [each for each in signature.parameters if each not in ("self", *_WHERE)]
-    if tuple(signature.parameters) != ("self", *own, *_WHERE):
-        return
-    shown = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
-    named = [each.name for each in shown if each.kind is each.KEYWORD_ONLY]
-    telling = ["where", "size", "dtype", "device", *own]
-    before = [f"last_{each}" for each in telling]
-    source = _SOURCE.format(
-        name=name,
-        parameters=str(signature.replace(parameters=shown, return_annotation=signature.empty))[1:-1],
-        told=", ".join([*own, *(f"type({each})" for each in own)]),
-        before=", ".join(before),
-        now=", ".join(telling),
-        differs=" or ".join(f"{one} is not {other}" for one, other in zip(telling, before, strict=True)),
-        passed=", ".join([*(each for each in signature.parameters if each not in named), *(f"{x}={x}" for x in named)]),
-    )
-    names: dict[str, Any] = {
-        "staging": STAGING,
-        "running_mode": mode.get,
-        "integers": integers,
-        "known": KNOWN,
-        "repeated": _Repeated(len(telling)),
-        "default": default,
-        "scoped_name": scoped_name,
-        "as_native": _as_native,
-        "marked": marked,
-        "method": method,
-    }
-    exec(compile(source, f"<unifyarr {name}() of generators>", "exec"), names)
-    setattr(owner, name, functools.update_wrapper(names[name], method))
+    if tuple(signature.parameters) == ("self", *own, *_WHERE):
+        draws = _Draws(method, signature)
+        setattr(owner, name, functools.update_wrapper(core.Function(lambda _: draws), method))
