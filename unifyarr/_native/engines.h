@@ -64,6 +64,8 @@ typedef struct {
     /* Which keys natives take as NumPy's do, and which types of numbers without a loss, by their dtype, or None. */
     int keys;
     PyObject *values;
+    /* The dtypes of natives that select as NumPy's do, or NULL. */
+    PyObject *selecting;
     /* How natives say their bytes, where that is an attribute written in C: sooner than by its name. */
     const PyGetSetDef *nbytes;
     /* Those of the handle, where its fast paths are. */
@@ -111,14 +113,14 @@ static int number_in(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* take_engine(handle, attributes, native_type, large, cell, idle, borrow, type_key, keys, values): serve arrays of a backend. */
+/* take_engine(handle, attributes, native_type, large, cell, idle, borrow, type_key, keys, values, selecting): serve arrays of a backend. */
 static PyObject *take_engine(PyObject *module, PyObject *args)
 {
-    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow, *type_key, *values;
+    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow, *type_key, *values, *selecting;
     const char *keys;
     Py_ssize_t large;
-    if (!PyArg_ParseTuple(args, "OO!O!nOOOOsO", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
-                          &idle, &borrow, &type_key, &keys, &values)) {
+    if (!PyArg_ParseTuple(args, "OO!O!nOOOOsOO!", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
+                          &idle, &borrow, &type_key, &keys, &values, &PyFrozenSet_Type, &selecting)) {
         return NULL;
     }
     if (!engine_of(handle)) {
@@ -142,6 +144,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->borrow = borrow == Py_None ? NULL : Py_NewRef(borrow);
         engine->type_key = type_key == Py_None ? NULL : Py_NewRef(type_key);
         engine->values = Py_NewRef(values);
+        engine->selecting = PySet_GET_SIZE(selecting) ? Py_NewRef(selecting) : NULL;
         PyObject *nbytes = PyDict_GetItemString(((PyTypeObject *)native_type)->tp_dict, "nbytes");
         if (nbytes && Py_IS_TYPE(nbytes, &PyGetSetDescr_Type)) {
             engine->nbytes = ((PyGetSetDescrObject *)nbytes)->d_getset;

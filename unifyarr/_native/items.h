@@ -115,7 +115,7 @@ static PyObject *engine_item(const Engine *engine, PyObject *native, PyObject *k
         found = PyObject_GetItem(native, key);
     } else {
         if (Py_IS_TYPE(key, array_type)) {
-            /* No fast path knows it. */
+            /* No fast path for views knows it. */
             return Py_NewRef(Py_NotImplemented);
         }
         path = PyDict_GetItemWithError(engine->attributes, text_get_item);
@@ -137,6 +137,28 @@ static PyObject *view_of(Slots *array, PyObject *from, PyObject *native, PyObjec
     return (PyObject *)view;
 }
 
+/* What an array of the engine's selects, in memory of its own: a native, or NotImplemented. */
+static PyObject *selected(const Engine *engine, PyObject *native, Slots *key)
+{
+    PyObject *index = key->backend == engine->handle ? key->native : NULL, *found = NULL;
+    if (!engine->selecting || !index || Py_TYPE(index) != engine->native_type || Py_TYPE(native) != engine->native_type) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    Py_INCREF(index);
+    PyObject *dtype = PyObject_GetAttr(index, text_dtype), *shape = dtype ? PyObject_GetAttr(index, text_shape) : NULL;
+    int selects = shape ? PySet_Contains(engine->selecting, dtype) : -1;
+    if (selects > 0 && PyObject_Size(shape) > 0) {
+        /* A 0-d array is an integer, of which there's a view. */
+        found = PyObject_GetItem(native, index);
+    } else if (selects >= 0) {
+        found = Py_NewRef(Py_NotImplemented);
+    }
+    Py_DECREF(index);
+    Py_XDECREF(dtype);
+    Py_XDECREF(shape);
+    return found || !refuses_key(engine) ? found : Py_NewRef(Py_NotImplemented);
+}
+
 static PyObject *general_item(PyObject *self, PyObject *key)
 {
     depth++;
@@ -151,6 +173,14 @@ static PyObject *get_item(PyObject *self, PyObject *key)
     PyObject *native, *found;
     if (!take_plain(self, &engine, &native)) {
         return PyErr_Occurred() ? NULL : general_item(self, key);
+    }
+    if (Py_IS_TYPE(key, array_type)) {
+        found = selected(engine, native, (Slots *)key);
+        if (found != Py_NotImplemented) {
+            Py_DECREF(native);
+            return leave(found ? wrapped(found, engine) : NULL);
+        }
+        Py_DECREF(found);
     }
     found = engine_item(engine, native, key);
     if (found && found != Py_NotImplemented) {

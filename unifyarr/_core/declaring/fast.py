@@ -45,7 +45,7 @@ def serve(backend: Handle) -> None:
     OFFERED.append(backend)
     if core is not None:
         plain = backend.native_type, backend.large or 0, backend.trace_cell, backend.no_trace
-        items = backend.plain_keys, backend.plain_values
+        items = backend.plain_keys, backend.plain_values, backend.plain_selections
         core.take_engine(backend, vars(backend), *plain, backend.borrow, backend.type_key, *items)
     install_all(backend)
 

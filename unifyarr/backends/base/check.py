@@ -34,6 +34,7 @@ _KINDS: dict[str, tuple[type, str]] = {
     "trace_cell": (object, "anything"),
     "plain_keys": (str, 'a string: "", "windows" or "basic"'),
     "plain_values": (dict, "a dict from dtypes to sets of types of numbers"),
+    "plain_selections": (frozenset, "a frozenset of dtypes"),
     "takes_scalars": (Collection, "a set of names of functions"),
     **dict.fromkeys(("by_layout", "reordering"), (Collection, "a set of names of kernels")),
     "cache_reads": (Mapping, "a mapping from expressions to operators"),

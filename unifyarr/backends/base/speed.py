@@ -79,6 +79,9 @@ class Speed(Values[Native]):
     # as ``native[key] = other`` takes a native of the same dtype. ``None`` leaves all writes to "set_item".
     plain_values: dict[Any, frozenset[type]] | None = None
 
+    # The dtypes of natives with axes by which ``native[key]`` selects as NumPy does, in memory of its own.
+    plain_selections: frozenset[Any] = frozenset()
+
     # From the native of a 0-d array to its number, for ``float(x)``; it declines by ``NotImplemented``. Where it's
     # ``None``, "get_item" is asked, whose number stands for an array.
     number_of: Callable[[Any], Any] | None = None

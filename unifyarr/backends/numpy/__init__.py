@@ -59,6 +59,7 @@ class Backend(base.Backend[np.ndarray]):
     fast = fast.PATHS
     plain_keys = "basic"
     plain_values = _items.TAKES
+    plain_selections = _items.SELECTING
     modules = (
         convolution,
         activations,

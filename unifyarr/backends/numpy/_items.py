@@ -32,6 +32,8 @@ for _char, _kind in _SCALARS.items():
     _TAKES[_kind] = frozenset({*_taken, *_weak.get(np.dtype(_char).kind, (bool, int, float, complex))})
 # The same by dtype.
 TAKES = {np.dtype(kind): taken for kind, taken in _TAKES.items()}
+# What selects: signed integers and masks.
+SELECTING = frozenset(map(np.dtype, ("?", "b", "h", "i", "l", "q")))
 
 
 def get_item(x: np.ndarray, key: Any) -> Any:
