@@ -23,6 +23,7 @@ _OPTIONAL = ("scipy", "safetensors", "hypothesis", "pytest")
 # What the package and its backends read, and what is read in their place.
 VARIABLES = (
     *("UNIFYARR_BACKEND", "UNIFYARR_NUM_THREADS", "UNIFYARR_CC", "UNIFYARR_CACHE_DIR", "UNIFYARR_CORE"),
+    "UNIFYARR_TRACEBACK",
     *("OMP_NUM_THREADS", "XDG_CACHE_HOME", "JAX_ENABLE_X64", "TF_CPP_MIN_LOG_LEVEL"),
 )
 # The distributions of an engine that are named otherwise than its module.

@@ -78,6 +78,12 @@ static void free_by_dtype(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
+/* Tools read the signature there. */
+static PyMemberDef by_dtype_members[] = {
+    {"__wrapped__", T_OBJECT, offsetof(ByDtype, otherwise), READONLY, "What serves all other operands."},
+    {NULL},
+};
+
 static PyTypeObject ByDtype_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "unifyarr._native._compiled.ByDtype",
@@ -87,6 +93,7 @@ static PyTypeObject ByDtype_Type = {
     .tp_new = make_by_dtype,
     .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(ByDtype, vectorcall),
+    .tp_members = by_dtype_members,
     .tp_traverse = traverse_by_dtype,
     .tp_dealloc = free_by_dtype,
 };
