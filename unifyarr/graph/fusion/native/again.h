@@ -74,7 +74,9 @@ static int plan_call(const Program *p, PyObject *const *arrays, KeptPlan *kept, 
     kept->is_made = make_plan(p, arrays, plan, buffers);
     npy_intp *seen = kept->strides;
     for (int i = 0; i < p->n_arguments; i++) {
-        memcpy(seen, PyArray_STRIDES((PyArrayObject *)arrays[i]), p->ndims[i] * sizeof(npy_intp));
+        if (p->ndims[i]) {
+            memcpy(seen, PyArray_STRIDES((PyArrayObject *)arrays[i]), p->ndims[i] * sizeof(npy_intp));
+        }
         seen += p->ndims[i];
     }
     for (int w = 0; w < p->n_windows; w++) {
