@@ -218,8 +218,10 @@ static int note_layouts(Layouts *layouts, PyObject *natives)
         int ndim = PyArray_NDIM(array);
         PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef(PyArray_DESCR(array));
         layouts->each[layouts->n] = (Layout){dtype, ndim, 0, at, at + ndim};
-        memcpy(at, PyArray_SHAPE(array), ndim * sizeof(npy_intp));
-        memcpy(at + ndim, PyArray_STRIDES(array), ndim * sizeof(npy_intp));
+        if (ndim) {
+            memcpy(at, PyArray_SHAPE(array), ndim * sizeof(npy_intp));
+            memcpy(at + ndim, PyArray_STRIDES(array), ndim * sizeof(npy_intp));
+        }
         at += 2 * ndim;
     }
     return 0;
