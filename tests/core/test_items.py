@@ -16,6 +16,7 @@ from unifyarr._core.arrays.items import get_item, set_item
 from unifyarr._core.engines.registry import load
 from unifyarr.testing import needs
 
+from ..kernels import skip_without_core
 from ..oracle import as_numpy, assert_same, few
 
 VALUES = np.arange(24.0).reshape(2, 3, 4)
@@ -135,6 +136,7 @@ def test_what_comes_while_an_item_is_written_comes_once(backend: str, failing: C
 
 
 def test_elements_and_containers(backend: str, failing: Callable[[str], list[int]]) -> None:
+    skip_without_core()
     c = ua.Container(x=ua.ones(3), y=ua.ones(2))
     # The first call of a function offers its fast paths.
     ua.exp(c)

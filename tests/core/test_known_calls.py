@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import inspect
 import pickle
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -66,6 +68,10 @@ class Mine(ArithmeticError):
     """What a program raises itself while an engine works, as a handler of a signal does."""
 
 
+class MineToo(ValueError):
+    """The same, of a class by which engines refuse calls."""
+
+
 def sorting(backend: str, x: ua.Array, program: Callable[..., Any]) -> Shortcuts:
     """Put a program in the place of the one that sorts arrays like ``x``; return all of them."""
     shortcuts: Shortcuts = DECLARATIONS["sort"].public.dispatcher.shortcuts  # type: ignore[attr-defined]
@@ -78,7 +84,7 @@ def sorting(backend: str, x: ua.Array, program: Callable[..., Any]) -> Shortcuts
     return shortcuts
 
 
-@pytest.mark.parametrize("error", [Mine, KeyboardInterrupt, FloatingPointError, OSError])
+@pytest.mark.parametrize("error", [Mine, MineToo, MemoryError, KeyboardInterrupt, FloatingPointError, OSError])
 def test_what_comes_while_a_known_call_works_comes_once(backend: str, error: type[BaseException]) -> None:
     x, calls = ua.asarray([3.0, 1.0]), []
 
@@ -102,7 +108,9 @@ def test_what_an_engine_refuses_goes_another_way(backend: str) -> None:
         calls.append(natives)
         raise ValueError("not this")
 
-    shortcuts = sorting(backend, x, refuses)
+    # As a function of the engine's own.
+    code, closure = refuses.__code__, refuses.__closure__
+    shortcuts = sorting(backend, x, FunctionType(code, {**vars(builtins), "__name__": "numpy"}, closure=closure))
     for count in (1, 2, 3):
         assert_same(ua.sort(x), np.array([1.0, 3.0]))
         assert len(calls) == count

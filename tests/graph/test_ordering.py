@@ -10,6 +10,7 @@ import pytest
 
 import unifyarr as ua
 from tests.natives import skip_unless
+from unifyarr._native import core
 from unifyarr.graph.kernels.laidout import LaidOut
 
 Result = tuple[ua.Array, ...]
@@ -112,6 +113,8 @@ FUNCTIONS = [
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_sums_have_the_bits_of_eager_calls(function: Callable[..., Result], order: Any) -> None:
+    if function is powers_of_one_element and core is None:
+        pytest.skip("without the compiled core a power by a number is one by an array, whose last bit is another")
     rng, compiled = np.random.default_rng(0), ua.compile(function)
     for _ in range(5):
         x, y = rng.normal(size=(140, 250)), rng.normal(size=(250, 140))

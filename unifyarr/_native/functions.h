@@ -189,6 +189,10 @@ static PyObject *leave_refused(const Function *function, const Engine *engine)
     PyObject *type, *error, *traceback, *refused;
     PyErr_Fetch(&type, &error, &traceback);
     PyErr_NormalizeException(&type, &error, &traceback);
+    if (traceback) {
+        /* The code that raised it says whose it is. */
+        PyException_SetTraceback(error, traceback);
+    }
     if (PyErr_GivenExceptionMatches(type, PyExc_Exception)) {
         refused = PyObject_CallFunctionObjArgs(function->called[REFUSED], error, engine->handle, NULL);
         if (!refused || refused == Py_True) {
