@@ -36,7 +36,9 @@ def is_refusal(error: Exception, backend: Handle | None = None) -> bool:
 
 _OURS = __name__.partition(".")[0]
 # Packages that engines call, beside those of their classes and the standard library.
-_CALLED = frozenset({_OURS, "jax", "jaxlib", "keras", "ml_dtypes", "opt_einsum", "scipy", *sys.stdlib_module_names})
+_CALLED = frozenset(
+    {_OURS, "jax", "jaxlib", "keras", "ml_dtypes", "numpy", "opt_einsum", "scipy", *sys.stdlib_module_names}
+)
 
 
 def _is_own(error: Exception, backend: Handle | None) -> bool:
