@@ -19,6 +19,7 @@ Everything here has a twin in Python, which serves where the package was install
 #include "known.h"
 #include "programs.h"
 #include "functions.h"
+#include "serving.h"
 #include "function_type.h"
 #include "watching.h"
 
