@@ -16,11 +16,11 @@ enum { MOST_ITEMS = 8 };
 /* An engine may count in 64 bits, beyond which a step goes wrong. */
 #define FARTHEST (1LL << 31)
 
-static int is_small(PyObject *number)
+static int is_between(long long least, PyObject *number, long long most)
 {
     int beyond = 0;
     long long value = PyLong_AsLongLongAndOverflow(number, &beyond);
-    return !beyond && -FARTHEST <= value && value <= FARTHEST;
+    return !beyond && least <= value && value <= most;
 }
 
 static int is_window(const Engine *engine, PyObject *slice)
@@ -29,7 +29,7 @@ static int is_window(const Engine *engine, PyObject *slice)
     if (engine->keys == BASIC_KEYS || step == Py_None) {
         return 1;
     }
-    return PyLong_CheckExact(step) && is_small(step) && Py_SIZE(step) > 0;
+    return PyLong_CheckExact(step) && is_between(1, step, FARTHEST);
 }
 
 static int kind_of_key(const Engine *engine, PyObject *key)
@@ -54,7 +54,7 @@ static int kind_of_key(const Engine *engine, PyObject *key)
                 return OTHER_KEY;
             }
             slices++;
-        } else if (item == Py_None || (PyLong_CheckExact(item) && is_small(item)) ||
+        } else if (item == Py_None || (PyLong_CheckExact(item) && is_between(-FARTHEST, item, FARTHEST)) ||
                    (item == Py_Ellipsis && engine->keys == BASIC_KEYS)) {
             others++;
         } else {

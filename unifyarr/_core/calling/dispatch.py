@@ -287,8 +287,8 @@ def _paths(declaration: Declaration) -> tuple[str, str, str] | None:
     """Return the names of the fast paths of a function that takes nothing but arrays, and ``out``."""
     operands = declaration.parameters.operands
     only = declaration.has_plain_calls and set(declaration.signature.parameters) == {*operands, "out"}
-    plain, scalar, several = (f"fast_{form}{declaration.name}" for form in ("", "scalar_", "several_"))
-    return (plain, scalar, several) if only else None
+    name = declaration.name
+    return (f"fast_{name}", f"fast_scalar_{name}", f"fast_several_{name}") if only else None
 
 
 def dispatcher_of(declaration: Declaration, bound: Handle | None, function: Any, /) -> Any:

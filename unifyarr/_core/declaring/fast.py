@@ -31,7 +31,10 @@ _FORMS = ("out", "scalar", "reflected", "large", "at_once", "several")
 
 
 def _split(key: str) -> tuple[str, str]:
-    return next(((form, key[len(form) + 1 :]) for form in _FORMS if key.startswith(f"{form}_")), ("", key))
+    for form in _FORMS:
+        if key.startswith(f"{form}_"):
+            return form, key[len(form) + 1 :]
+    return "", key
 
 
 # The backends that functions have fast paths of. A backend is here before it goes through the functions, and a function
@@ -63,7 +66,10 @@ def install(backend: Handle, declaration: Declaration) -> None:
     """Offer the fast paths of a function; its kernel casts from then on, where the engine's can."""
     let_cast(backend, declaration)
     if declaration.fast or declaration.has_plain_calls:
-        for form in ("", "out_", "scalar_", "reflected_", "several_", *_further_forms(backend)):
+        # Nothing stands beside the operand of one alone.
+        is_alone = declaration.ufunc is not None and declaration.ufunc.nin == 1
+        beside = () if is_alone else ("scalar_", "reflected_")
+        for form in ("", "out_", *beside, "several_", *_further_forms(backend)):
             path = form + declaration.name
             backend.offer(path, fast_path(backend, path, declaration))
 

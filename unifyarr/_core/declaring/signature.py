@@ -81,12 +81,13 @@ def parameters_of(scope: Scope, arrays: Iterable[str] | None = None) -> Paramete
             found["weak" if members & {*_SCALARS, None} else "arrays"].append(name)
             if members & _SCALARS:
                 found["scalars"].append(name)
+    operands = {*found["arrays"], *found["weak"], *found["sequences"]}
     return Parameters(
-        tuple(name for name, each in given.items() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)),
+        tuple([name for name, each in given.items() if each.kind <= each.POSITIONAL_OR_KEYWORD]),
         next((name for name, each in given.items() if each.kind is each.VAR_POSITIONAL), None),
-        tuple(name for name, each in given.items() if each.kind is each.KEYWORD_ONLY),
+        tuple([name for name, each in given.items() if each.kind is each.KEYWORD_ONLY]),
         **{what: frozenset(each) for what, each in found.items()},
-        operands=tuple(name for name in given if any(name in found[what] for what in ("arrays", "weak", "sequences"))),
+        operands=tuple([name for name in given if name in operands]),
     )
 
 
@@ -214,9 +215,12 @@ def _names_seen_by(body: Any) -> dict[str, Any]:
 
 def _locals_around(code: types.CodeType | None) -> dict[str, Any]:
     """Return the local names of the function that defines one right now: annotations alone make no closure of them."""
+    if code is None or "." not in code.co_qualname:
+        # It's defined by a module.
+        return {}
     frame = inspect.currentframe()
     while frame is not None:
-        if code is not None and any(each is code for each in frame.f_code.co_consts):
+        if any(each is code for each in frame.f_code.co_consts):
             return dict(frame.f_locals)
         frame = frame.f_back
     return {}
