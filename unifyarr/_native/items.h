@@ -34,7 +34,7 @@ static int is_window(const Engine *engine, PyObject *slice)
 
 static int kind_of_key(const Engine *engine, PyObject *key)
 {
-    int slices = 0, others = 0;
+    int slices = 0;
     if (!engine->keys) {
         return OTHER_KEY;
     }
@@ -54,10 +54,8 @@ static int kind_of_key(const Engine *engine, PyObject *key)
                 return OTHER_KEY;
             }
             slices++;
-        } else if (item == Py_None || (PyLong_CheckExact(item) && is_between(-FARTHEST, item, FARTHEST)) ||
-                   (item == Py_Ellipsis && engine->keys == BASIC_KEYS)) {
-            others++;
-        } else {
+        } else if (item != Py_None && !(PyLong_CheckExact(item) && is_between(-FARTHEST, item, FARTHEST)) &&
+                   !(item == Py_Ellipsis && engine->keys == BASIC_KEYS)) {
             return OTHER_KEY;
         }
     }
