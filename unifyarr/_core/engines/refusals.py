@@ -52,12 +52,15 @@ def _is_own(error: Exception, backend: Handle | None) -> bool:
 
 
 def _is_own_frame(frame: FrameType, backends: Iterable[Handle]) -> bool:
-    package = _package_of(str(frame.f_globals.get("__name__")))
+    return is_own_module(str(frame.f_globals.get("__name__")), backends)
+
+
+def is_own_module(module: str, backends: Iterable[Handle]) -> bool:
+    """Return whether a module is the package's, of the standard library, or of one of the backends' engines."""
+    package = _package_of(module)
     if package in _CALLED:
         return True
-    return any(
-        package in (_package_of(type(x.engine).__module__), _package_of(x.native_type.__module__)) for x in backends
-    )
+    return any(package in {_package_of(each.__module__) for each in (type(x.engine), x.native_type)} for x in backends)
 
 
 def _package_of(module: str) -> str:

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import dis
 import functools
-import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from ..._core.arrays.array import Array
-from ..._core.engines.handle import LOADED
+from ..._core.engines.handle import LOADED, loaded_backends
+from ..._core.engines.refusals import is_own_module
 from ..._core.values.pickling import Wrapper
 from ...container.container import flatten
 from .traced import Traced
 
 # What a place holds that has no value.
 MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "<missing>"})()
-_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 class Cell:
@@ -128,11 +127,8 @@ def _names_in(code: CodeType, end: str) -> tuple[str, ...]:
 
 
 def _is_users(function: FunctionType) -> bool:
-    """Return whether a function is of the program, and of no library."""
-    return not function.__code__.co_filename.startswith((*_LIBRARIES, _PACKAGE, "<frozen"))
-
-
-_PACKAGE = __file__.partition("graph")[0]
+    """Return whether a function is of the program or a library that it uses, and not of the package or an engine."""
+    return not is_own_module(str(function.__module__), loaded_backends())
 
 
 def _functions_in(value: Any) -> Iterator[FunctionType]:
