@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import InMemoryExampleDatabase
 
-# What fails is looked for in the package too.
+# Failing tests show the package's own frames too.
 os.environ.setdefault("UNIFYARR_TRACEBACK", "full")
 
 import unifyarr as ua

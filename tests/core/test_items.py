@@ -23,7 +23,7 @@ VALUES = np.arange(24.0).reshape(2, 3, 4)
 
 
 class Mine(ValueError):
-    """What a handler of a signal raises, or what NumPy calls: it's of a class that engines refuse calls with, too."""
+    """Raised by a handler of a signal or a callback of NumPy's; engines raise its base class themselves."""
 
 
 @few

@@ -20,7 +20,7 @@ CALLS = 1000
 
 
 class State:
-    """What calls work on."""
+    """The arrays, containers and functions that the calls use."""
 
     def __init__(self) -> None:
         self.x, self.y, self.m = ua.arange(6.0), ua.ones(6), ua.ones((3, 2))
@@ -111,6 +111,6 @@ def test_a_call_keeps_nothing(backend: str, kind: str) -> None:
         call(state)
     gc.collect()
     after = [sys.getrefcount(each) for each in state.kept()]
-    # What is kept at each call is as much as the calls are; caches and other threads keep a little.
+    # A leak keeps one object for each call; caches and other threads keep a few.
     assert all(abs(one - other) < count // 2 for one, other in zip(before, after, strict=True)), (before, after)
     assert len(gc.get_objects()) - objects < count // 2

@@ -42,7 +42,7 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 
 
 def run(kind: Any, operands: list[Any], *code: tuple[Any, ...], constants: tuple[Any, ...] = ()) -> Any:
-    """Return what a program returns, whose instructions have inputs and fill slots, the last one that is returned."""
+    """Run a program of these instructions, and return the value of its last slot."""
     size = 1 + max([0, *(slot for each in code for slot in (*each[2], *each[3]))])
     size = max(size, len(operands) + len(constants))
     whole = tuple([Instruction(*each, ()) for each in code])

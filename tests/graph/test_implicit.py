@@ -23,12 +23,12 @@ X = np.array([1.0, 2.0, 3.0])
 
 
 def scaled(x: Any) -> Any:
-    """Return what reads two globals."""
+    """Multiply by two globals."""
     return x * WEIGHT * SCALE
 
 
 def deeper(x: Any) -> Any:
-    """Return the same, by another function."""
+    """Do the same through another function."""
     return scaled(x)
 
 

@@ -119,10 +119,9 @@ static PyObject *compute_with(PyObject *number, PyObject *element, PyObject *oth
     if (!(compares || function <= OF_truediv) || !is_among(compares ? reals : floats, number)) {
         return Py_NewRef(Py_NotImplemented);
     }
-    PyObject *mode = current_mode();
-    Py_XDECREF(mode);
-    if (mode != Py_None) {
-        return mode ? Py_NewRef(Py_NotImplemented) : NULL;
+    int eager = is_eager();
+    if (eager <= 0) {
+        return eager < 0 ? NULL : Py_NewRef(Py_NotImplemented);
     }
     PyObject *second = number_beside(other, element, number);
     if (!second || second == Py_NotImplemented) {

@@ -92,12 +92,7 @@ static int refuses_key(const Engine *engine)
 /* The engine and the native of a plain array outside of all modes; 0 where it's something else, maybe with an error set. */
 static int take_plain(PyObject *x, Engine **engine, PyObject **native)
 {
-    if (!Py_IS_TYPE(x, array_type)) {
-        return 0;
-    }
-    PyObject *mode = current_mode();
-    Py_XDECREF(mode);
-    if (mode != Py_None) {
+    if (!Py_IS_TYPE(x, array_type) || is_eager() <= 0) {
         return 0;
     }
     *engine = engine_of(((Slots *)x)->backend);

@@ -73,6 +73,14 @@ static PyObject *current_mode(void)
     return PyContextVar_Get(mode_variable, NULL, &mode) < 0 ? NULL : mode ? mode : Py_NewRef(Py_None);
 }
 
+/* Whether no mode is on in the thread or task; -1 with an error set. */
+static int is_eager(void)
+{
+    PyObject *mode = current_mode();
+    Py_XDECREF(mode);
+    return mode ? mode == Py_None : -1;
+}
+
 /* By the short way of a record for derivatives, if one runs; NotImplemented leaves the call to Python. */
 static PyObject *taped(PyObject *mode, PyObject *x, PyObject *y, const Paths *paths)
 {
@@ -271,12 +279,10 @@ static PyObject *compute_into(PyObject *x, PyObject *y, PyObject *out, const Pat
     if (!Py_IS_TYPE(x, array_type) || !Py_IS_TYPE(out, array_type)) {
         return Py_NewRef(Py_NotImplemented);
     }
-    PyObject *mode = current_mode();
-    if (mode != Py_None) {
-        Py_XDECREF(mode);
-        return mode ? Py_NewRef(Py_NotImplemented) : NULL;
+    int eager = is_eager();
+    if (eager <= 0) {
+        return eager < 0 ? NULL : Py_NewRef(Py_NotImplemented);
     }
-    Py_DECREF(mode);
     Slots *array = (Slots *)x;
     Engine *engine = ((Slots *)out)->backend == array->backend ? engine_of(array->backend) : NULL;
     PyObject *other = y ? NULL : Py_None, *path = engine ? path_of(engine, paths, INTO_OUT) : NULL;

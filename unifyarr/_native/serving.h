@@ -178,20 +178,19 @@ static PyObject *create(const Function *function, PyObject *const *values)
 /* A call of values in the places of all parameters. */
 static PyObject *call_bound(Function *function, PyObject *const *values)
 {
-    PyObject *result = NULL, *mode = current_mode();
-    if (!mode) {
+    PyObject *result = NULL;
+    int eager = is_eager();
+    if (eager < 0) {
         return NULL;
     }
-    int is_eager = mode == Py_None;
-    Py_DECREF(mode);
-    if (is_eager && function->is_fast && function->creates) {
+    if (eager && function->is_fast && function->creates) {
         result = create(function, values);
         if (result != Py_NotImplemented) {
             return result;
         }
         Py_CLEAR(result);
     }
-    if (is_eager && function->has_known) {
+    if (eager && function->has_known) {
         result = call_known(function, values);
         if (!result && PyErr_Occurred()) {
             return NULL;

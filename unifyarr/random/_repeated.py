@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.arrays.array import Array, marked
-from .._core.engines.current import current, default, scoped_name
-from .._core.engines.handle import LOADED, Handle
+from .._core.engines.current import current
+from .._core.engines.handle import Handle
 from .._native import core
 from ._arguments import STAGING
 from ._host import KNOWN, Draw, key_of
@@ -80,7 +80,7 @@ class _Draws:
 
     def usual(self) -> Handle:
         """Return the backend where arrays are made."""
-        return LOADED.get(scoped_name() or default.name or "") or current()
+        return current()
 
 
 def _repeating(name: str, draw: Draw) -> Callable[[Any], Any]:

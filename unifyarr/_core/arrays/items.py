@@ -95,7 +95,7 @@ def _is_stored(x: Array, key: Any, view: Array) -> bool:
 
 
 def _taken(fast: Any, backend: Handle, *operands: Any) -> Any:
-    """Return what a fast path gives, or ``NotImplemented``: also where the engine refuses what it's asked for."""
+    """Return the result of a fast path, ``NotImplemented`` if it declines or the engine raises an error of its own."""
     try:
         return fast(*operands)
     except Exception as error:
@@ -162,7 +162,7 @@ def set_otherwise(self: Array, key: Any, value: Any) -> None:
 
 
 def _lowered_value(value: Any, backend: Handle) -> Any:
-    """Return what stands for a value beside a native, ``None`` where that isn't known."""
+    """Return the native, number or data of a value; ``None`` for an array of another kind or backend."""
     if type(value) is Element and value._backend is backend:
         return value._element
     if type(value) is Array and value._backend is backend:

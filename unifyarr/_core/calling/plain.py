@@ -64,7 +64,7 @@ _INSTRUCTIONS = ("BINARY_OP", "UNARY_NEGATIVE", "UNARY_INVERT")
 
 
 def _each_operator(probe: Any) -> tuple[Any, ...]:
-    """Return what each operator says of a probe that is a temporary."""
+    """Return the answers of all operators, each called on a temporary probe."""
     return (
         *(-probe(), ~probe(), probe() + 2, 2 + probe(), probe() - 2, 2 - probe(), probe() * 2, 2 * probe()),
         *(probe() / 2, 2 / probe(), probe() // 2, 2 // probe(), probe() % 2, 2 % probe(), probe() ** 2, 2 ** probe()),

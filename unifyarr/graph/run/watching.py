@@ -16,15 +16,13 @@ Call = Callable[..., Any]
 class Watch:
     """The places of a program. ``captured`` has the arrays that it reads, which others may take the place of."""
 
-    def __init__(self, state: State, recording: Recording | None, captured: list[Array]) -> None:
+    def __init__(self, state: State, recording: Recording, captured: list[Array]) -> None:
         self._places, self._values, self._captured = state.places, list(state.values), captured
         at = {id(x): number for number, x in enumerate(captured)}
         # By the number of a place, which array the program reads there.
         self._bound = {number: at[id(x)] for number, x in enumerate(state.values) if id(x) in at}
         numbers = {place.key(): number for number, place in enumerate(state.places)}
-        self._written: list[tuple[int, Place]] = []
-        if recording is not None:
-            self._written = [(numbers[place.key()], place) for place in recording.written]
+        self._written: list[tuple[int, Place]] = [(numbers[place.key()], place) for place in recording.written]
         # The names that the straight call of the program uses, once it's made.
         self.names: dict[str, Any] = {}
         # Whether what is written is of the same types as what was there, once that's known.

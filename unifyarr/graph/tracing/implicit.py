@@ -106,19 +106,9 @@ class Stateful(NamedTuple):
     values: tuple[Any, ...]
 
 
-@functools.lru_cache(maxsize=4096)
-def _globals_of(code: CodeType) -> tuple[str, ...]:
-    """Return the names of globals in the code of a function, and in that of functions that it makes."""
-    return _names_in(code, "_GLOBAL")
-
-
-@functools.lru_cache(maxsize=4096)
-def _attributes_of(code: CodeType) -> tuple[str, ...]:
-    """Return the names of attributes in the same code."""
-    return _names_in(code, "_ATTR")
-
-
+@functools.lru_cache(maxsize=8192)
 def _names_in(code: CodeType, end: str) -> tuple[str, ...]:
+    """Return the names in a function's code, and in that of functions that it makes, for instructions of one end."""
     found = {each.argval for each in dis.get_instructions(code) if each.opname.endswith(end)}
     for each in code.co_consts:
         if isinstance(each, CodeType):
@@ -173,7 +163,7 @@ class Implicit:
                 if id(function) in seen:
                     continue
                 seen.add(id(function))
-                attributes.update(_attributes_of(function.__code__))
+                attributes.update(_names_in(function.__code__, "_ATTR"))
                 for place in _places_of(function):
                     if self._add(place, found):
                         waiting.append(place.get())
@@ -203,7 +193,7 @@ def _ignoring(place: Place) -> tuple[int, Any]:
 def _places_of(function: FunctionType) -> Iterator[Place]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield Cell(cell, name)
-    for name in _globals_of(function.__code__):
+    for name in _names_in(function.__code__, "_GLOBAL"):
         if not name.startswith("__"):
             yield Named(function.__globals__, name)
 
