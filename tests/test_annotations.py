@@ -197,3 +197,12 @@ def test_annotations_of_the_package_have_a_meaning() -> None:
     for declaration in DECLARATIONS.values():
         parameters = declaration.parameters
         assert parameters.arrays | parameters.weak | parameters.sequences or declaration.category == "creation"
+
+
+def test_elementwise_functions_have_two_signatures() -> None:
+    for declaration in DECLARATIONS.values():
+        if declaration.ufunc is not None and declaration.operation is None:
+            assert declaration.parameters == read_signature(
+                declaration.body, {"ArrayLike": ArrayLike, "Scalar": Scalar}
+            )
+            assert declaration.returns_one_array == (read_outputs(declaration.body)[0] is False)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.engines.handle import LOADED
 from unifyarr.testing import needs
 
 from . import first_use
@@ -38,3 +39,26 @@ def test_only_what_makes_or_takes_a_jax_array_loads_its_backend(backend: str) ->
     assert found is None
     assert count > 200
     assert loaded_in_the_end
+
+
+_CALLS = """
+import sys, unifyarr as ua
+x = ua.set_backend(sys.argv[1]) or ua.asarray([1.0, 2.0])
+calls = []
+def profile(frame, event, argument):
+    if event == "call" and "unifyarr" in frame.f_code.co_filename:
+        calls.append(frame.f_code.co_qualname)
+sys.setprofile(profile)
+ua.sin(x)
+sys.setprofile(None)
+print(*calls)
+"""
+
+
+def test_a_first_call_makes_few_calls(backend: str) -> None:
+    """A script that calls many functions once shouldn't wait for each: of such a call there's nothing to win later."""
+    # JAX and TensorFlow learn for each dtype how a kernel that casts its operands is called.
+    most = 60 if LOADED[backend].trace_cell is None else 100
+    run = [sys.executable, "-W", "ignore", "-c", _CALLS, backend]
+    found = subprocess.run(run, capture_output=True, text=True, check=True, timeout=300).stdout.split()
+    assert 0 < len(found) <= most, found

@@ -69,17 +69,17 @@ class Dispatcher:
         self._maps = self.has_known and not self.creates and self._is_mapped()
 
     def _take_parameters(self, signature: inspect.Signature) -> None:
-        given = [*signature.parameters.values()]
-        self.names = tuple([each.name for each in given])
-        self.defaults = tuple([... if each.default is each.empty else each.default for each in given])
-        kinds = [each.kind for each in given]
-        by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        self.only_positional = kinds.count(by_place[0])
-        self.positional = sum(kind in by_place for kind in kinds)
-        variadic = inspect.Parameter.VAR_POSITIONAL
-        self.variadic = kinds.index(variadic) if variadic in kinds else -1
-        if self.variadic >= 0:
-            self.defaults = (*self.defaults[: self.variadic], (), *self.defaults[self.variadic + 1 :])
+        self.names = tuple(signature.parameters)
+        self.only_positional, self.positional, self.variadic = 0, 0, -1
+        defaults: list[Any] = []
+        for place, each in enumerate(signature.parameters.values()):
+            self.only_positional += each.kind is each.POSITIONAL_ONLY
+            self.positional += each.kind <= each.POSITIONAL_OR_KEYWORD
+            if each.kind is each.VAR_POSITIONAL:
+                self.variadic = place
+            missing = () if self.variadic == place else ...
+            defaults.append(missing if each.default is each.empty else each.default)
+        self.defaults = tuple(defaults)
         self.out = self.names.index("out") if "out" in self.names else -1
 
     def _role(self, name: str) -> int:

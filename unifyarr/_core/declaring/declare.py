@@ -21,7 +21,7 @@ from ..values.lazily import cached_property
 from ..values.supplying import NotSupplied
 from .function import Function
 from .operations import Operation
-from .signature import Parameters, Scope, outputs_of, parameters_of, vocabulary
+from .signature import Parameters, Scope, elementwise_parameters, outputs_of, parameters_of, vocabulary
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Which inputs each output may share memory with, by position: the upper bound. A function says it where the number of
@@ -62,6 +62,10 @@ class Declaration:
         # Whether engines may have a fast path for it.
         self.fast = fast
         self.namespace = namespace
+        # The name with its namespace, as in ``linalg.inv``.
+        self.qualified_name = f"{namespace}.{self.name}" if namespace else self.name
+        # Whether the compiled core calls its fast paths on plain arrays, and needs no dispatcher for those.
+        self.has_plain_calls = ufunc is not None or self.qualified_name == "matmul"
         # Whether the body, when everything is checked, works in ``out`` before the result is there.
         self.scratch = scratch
         # Parameters that the body writes, keyed by the flag parameter that turns the write on:
@@ -73,16 +77,6 @@ class Declaration:
         self.public: Callable[..., Any] = body
         self.bound: dict[str, Callable[..., Any]] = {}
 
-    @property
-    def qualified_name(self) -> str:
-        """The name with its namespace, as in ``linalg.inv``."""
-        return f"{self.namespace}.{self.name}" if self.namespace else self.name
-
-    @property
-    def has_plain_calls(self) -> bool:
-        """Whether the compiled core calls its fast paths on plain arrays, and needs no dispatcher for those."""
-        return self.ufunc is not None or (self.name == "matmul" and not self.namespace)
-
     # Read at the first use: annotations name what's above.
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -91,6 +85,9 @@ class Declaration:
 
     @cached_property
     def _annotated(self) -> tuple[Parameters, bool]:
+        if self.ufunc is not None:
+            # These have two signatures between them, which needn't be read.
+            return elementwise_parameters(list(self.signature.parameters)[: self.ufunc.nin]), self.ufunc.nout == 1
         scope = Scope(self.body, vocabulary(), self.signature)
         return parameters_of(scope), outputs_of(scope)[0] is False
 

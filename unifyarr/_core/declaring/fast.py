@@ -25,17 +25,7 @@ from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_
 from ..engines.registry import when_loaded
 from .declare import DECLARATIONS, Declaration
 from .immutable import at_once_path, let_cast, number_path, plain_path, putting_path, rebinding_path
-from .learnt import ByDtype, Learnt, direct_kernels
-
-_FORMS = ("out", "scalar", "reflected", "large", "at_once", "several")
-
-
-def _split(key: str) -> tuple[str, str]:
-    for form in _FORMS:
-        if key.startswith(f"{form}_"):
-            return form, key[len(form) + 1 :]
-    return "", key
-
+from .learnt import ByDtype, Learnt, direct_kernel
 
 # The backends that functions have fast paths of. A backend is here before it goes through the functions, and a function
 # is declared before it goes through the backends: each meets each, in whatever threads.
@@ -56,7 +46,7 @@ def serve(backend: Handle) -> None:
 def install_all(backend: Handle) -> None:
     """Offer the fast paths of indexing, and those of all functions that have some."""
     for path in ("get_item", "get_copy", "get_transpose", "set_item"):
-        backend.offer(path, fast_path(backend, path))
+        backend.offer(path, backend.fast.get(path) or declining(path))
     backend.offer("set_copy", putting_path(backend))
     for declaration in list(DECLARATIONS.values()):
         install(backend, declaration)
@@ -67,53 +57,39 @@ def install(backend: Handle, declaration: Declaration) -> None:
     let_cast(backend, declaration)
     if declaration.fast or declaration.has_plain_calls:
         # Nothing stands beside the operand of one alone.
-        is_alone = declaration.ufunc is not None and declaration.ufunc.nin == 1
-        beside = () if is_alone else ("scalar_", "reflected_")
-        for form in ("", "out_", *beside, "several_", *_further_forms(backend)):
-            path = form + declaration.name
-            backend.offer(path, fast_path(backend, path, declaration))
+        beside = () if declaration.is_unary else ("scalar_", "reflected_")
+        further = ("at_once_",) if backend.large is None else ("large_",) if backend.large else ()
+        for form in ("", "out_", *beside, "several_", *further):
+            backend.offer(form + declaration.name, fast_path(backend, form, declaration))
 
 
-def _further_forms(backend: Handle) -> tuple[str, ...]:
-    return ("at_once_",) if backend.large is None else ("large_",) if backend.large else ()
-
-
-def fast_path(backend: Handle, key: str, declaration: Declaration | None = None) -> FastPath:
-    """Return the fast path of a name: a function's, with its form before it, or one of indexing."""
-    form, function = _split(key)
-    own = backend.fast.get(key)
+def fast_path(backend: Handle, form: str, declaration: Declaration) -> FastPath:
+    """Return the fast path of a function in a form, by what stands before its name."""
+    name, ufunc = declaration.name, declaration.ufunc
+    own = backend.fast.get(form + name)
     if own is not None:
-        return own if declaration is None else _looking(backend, own, form)
-    if form == "several":
+        return _looking(backend, own, form)
+    if form == "several_":
         return declines_write
-    # Of a namespace where it's passed.
-    declaration = declaration or DECLARATIONS.get(function)
-    if form == "at_once":
-        kernel = backend.kernels.get(function)
-        if declaration is None or kernel is None or function in backend.fast:
-            return fast_path(backend, function, declaration)
-        whole = declaration.ufunc is not None or casts_itself(kernel)
-        return at_once_path(backend, declaration) if whole else fast_path(backend, function, declaration)
-    if declaration is None:
-        return declining(key)
-    if declaration.ufunc is None or not backend.kernels.keys() >= set(declaration.kernels):
-        return declining(key)
-    make = backend.fast_forms.get(form)
-    if form == "large" and make is None:
-        return declining(key)
+    if form == "at_once_":
+        kernel = backend.kernels.get(name)
+        whole = kernel is not None and name not in backend.fast and (ufunc or casts_itself(kernel))
+        return at_once_path(backend, declaration) if whole else fast_path(backend, "", declaration)
+    make = backend.fast_forms.get(form[:-1])
+    if ufunc is None or name not in backend.kernels or (form == "large_" and make is None):
+        return declining(form + name)
     if make is not None:
-        return _looking(backend, make(backend.kernel(declaration.name)), form)
-    if form == "out":
+        return _looking(backend, make(backend.kernel(name)), form)
+    if form == "out_":
         return _into_out(backend, declaration)
-    if not backend.mutable:
-        if form and not _is_binary(declaration):
-            return declining(key)
-        if form:
-            return number_path(backend, declaration, reflected=form == "reflected")
-        return plain_path(backend, declaration)
     if form:
-        return _with_scalar(backend, declaration, reflected=form == "reflected")
-    return _unary(backend, declaration) if declaration.ufunc.nin == 1 else _binary(backend, declaration)
+        if declaration.is_unary:
+            return declining(form + name)
+        makes = _with_scalar if backend.mutable else number_path
+        return makes(backend, declaration, reflected=form == "reflected_")
+    if not backend.mutable:
+        return plain_path(backend, declaration)
+    return _unary(backend, declaration) if declaration.is_unary else _binary(backend, declaration)
 
 
 def _looking(backend: Handle, path: FastPath, form: str) -> FastPath:
@@ -121,10 +97,10 @@ def _looking(backend: Handle, path: FastPath, form: str) -> FastPath:
 
     Those made here learn what to do for each dtype. NumPy's own call functions that compute in any.
     """
-    if not dtypes.USED or backend.native_type is not np.ndarray or form == "large":
+    if not dtypes.USED or backend.native_type is not np.ndarray or form == "large_":
         # That on large arrays looks at dtypes itself, and counts the references to them.
         return path
-    used, declined = dtypes.USED, form not in ("out", "several") and NotImplemented
+    used, declined = dtypes.USED, form not in ("out_", "several_") and NotImplemented
 
     def fast(*operands: Any) -> Any:
         for x in operands:
@@ -143,7 +119,7 @@ def _look_at_dtypes() -> None:
 
 
 def _unary(backend: Handle, declaration: Declaration) -> FastPath:
-    direct = ByDtype(direct_kernels(backend, declaration))
+    direct = ByDtype(direct_kernel(backend, declaration))
 
     def fast(x: Any) -> Any:
         return direct[x.dtype](x)
@@ -156,7 +132,7 @@ _SMALL = 1 << 30
 
 
 def _binary(backend: Handle, declaration: Declaration) -> FastPath:
-    direct = ByDtype(direct_kernels(backend, declaration))
+    direct = ByDtype(direct_kernel(backend, declaration))
     # What is computed later has no error that says so now: the general path looks at the size of the result.
     late = backend.computes_later
 
@@ -222,18 +198,15 @@ def _with_scalar(backend: Handle, declaration: Declaration, *, reflected: bool =
 
 def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
     if not backend.mutable:
-        name, is_binary = declaration.name, _is_binary(declaration)
-        beside = fast_path(backend, f"scalar_{name}") if is_binary else None
-        at_once = fast_path(backend, f"at_once_{name}") if backend.large is None else None
-        return rebinding_path(backend, fast_path(backend, name), beside, at_once)
+        beside = None if declaration.is_unary else fast_path(backend, "scalar_", declaration)
+        at_once = fast_path(backend, "at_once_", declaration) if backend.large is None else None
+        return rebinding_path(backend, fast_path(backend, "", declaration), beside, at_once)
     kernel = backend.kernel(declaration.name)
     at_once = backend.writes_at_once
     takes_out = backend.supports_out(kernel) or backend.supports_out(getattr(kernel, "native", kernel))
     if not takes_out:
         return declines_write
-    direct = ByDtype(direct_kernels(backend, declaration, into_out=True))
-    takes_scalars = declaration.name in backend.takes_scalars
-    takes = _takes(backend, declaration)
+    direct = ByDtype(direct_kernel(backend, declaration, into_out=True))
 
     def into(out: Any, *operands: Any) -> bool:
         try:
@@ -248,6 +221,11 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
         out = target._native
         return at_once(out, x, x) and into(out, x)
 
+    if declaration.is_unary:
+        return unary
+    takes_scalars = declaration.name in backend.takes_scalars
+    takes = _takes(backend, declaration)
+
     def fast(x1: Any, x2: Any, target: Array) -> bool:
         out = target._native
         if type(x2) is int or type(x2) is float:
@@ -256,8 +234,4 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
             fits = at_once(out, x1, x2)
         return fits and into(out, x1, x2)
 
-    return fast if _is_binary(declaration) else unary
-
-
-def _is_binary(declaration: Declaration) -> bool:
-    return declaration.ufunc is not None and declaration.ufunc.nin == 2
+    return fast

@@ -21,7 +21,7 @@ from ..engines.refusals import is_refusal
 from ..values.lengths import PartialShape
 from ..values.shapes import broadcast, check_memory
 from .declare import Declaration
-from .learnt import direct_kernels
+from .learnt import Learnt, direct_kernel
 
 # How many numbers are kept as arrays for one function.
 _KEPT = 1024
@@ -78,7 +78,7 @@ def at_once_path(backend: Handle, declaration: Declaration) -> FastPath:
     if casts_itself(kernel):
         return kernel
     assert declaration.ufunc is not None
-    known, casts = direct_kernels(backend, declaration), _casts(backend, declaration.ufunc)
+    known, casts = Learnt(direct_kernel(backend, declaration)), _casts(backend, declaration.ufunc)
     key_of, calls = dtype_key(backend), dict[Any, FastPath]()
 
     def unary(x: Any) -> Any:
@@ -152,7 +152,7 @@ def _looked_up(
     backend: Handle, declaration: Declaration, beside: Callable[[Any, Any], Any], fast: FastPath, *, reflected: bool
 ) -> FastPath:
     """Return the same fast path, which finds the kernel with the array of a number, where both are of one dtype."""
-    plain, key_of, known = backend.native_type, dtype_key(backend), direct_kernels(backend, declaration)
+    plain, key_of, known = backend.native_type, dtype_key(backend), Learnt(direct_kernel(backend, declaration))
     state, idle = backend.trace_state, backend.no_trace
     kept: dict[Any, tuple[Any, FastPath]] = {}
 

@@ -29,21 +29,20 @@ class Learnt(dict[int, Any]):
 class ByDtype(dict[Any, Any]):
     """What is learnt once for each dtype of an engine whose dtypes are fast to hash."""
 
-    def __init__(self, learnt: Learnt) -> None:
-        self._learnt = learnt
+    def __init__(self, learn: Callable[[Any], Any]) -> None:
+        self._learn = learn
 
     def __missing__(self, native_dtype: Any) -> Any:
-        found = self[native_dtype] = self._learnt.of(native_dtype)
+        found = self[native_dtype] = self._learn(native_dtype)
         return found
 
 
-def direct_kernels(backend: Handle, declaration: Declaration, *, into_out: bool = False) -> Learnt:
-    """Learn what computes operands of a dtype at once; it declines where the loop casts them first."""
+def direct_kernel(backend: Handle, declaration: Declaration, *, into_out: bool = False) -> Callable[[Any], FastPath]:
+    """Return what finds out what computes operands of a dtype at once; it declines where the loop casts them first."""
     assert declaration.ufunc is not None
     ufunc, kernel = declaration.ufunc, backend.kernel(declaration.name)
 
     def learn(native_dtype: Any) -> FastPath:
-        one_device = len(backend.devices()) == 1
         dtype = dtypes.BY_NUMPY[backend.as_dtype(native_dtype) or native_dtype]
         try:
             loop = dtypes.loop(ufunc, *[dtype] * ufunc.nin)
@@ -51,16 +50,18 @@ def direct_kernels(backend: Handle, declaration: Declaration, *, into_out: bool 
             # There's no such loop: the general path says so.
             return declines
         has_gap = native_dtype in getattr(kernel, "gaps", ())
-        if set(loop if into_out else loop[:-1]) != {dtype} or (has_gap and into_out):
+        kept = loop if into_out else loop[:-1]
+        if kept.count(dtype) < len(kept) or (has_gap and into_out):
             return declines
         found: FastPath = kernel if has_gap else getattr(kernel, "native", kernel)
         # Some are wrapped to run where their arrays are.
-        if one_device:
-            found = getattr(found, "unplaced", found)
+        unplaced = getattr(found, "unplaced", None)
+        if unplaced is None or len(backend.devices()) == 1:
+            found = unplaced or found
             # Whose dtype is known needs no choice between the kernel and what it does in its gaps.
             found = getattr(found, "within_gaps", found) if has_gap and not into_out else found
             # Its errors send the call to the general path, where the kernel is called.
             found = found if into_out else getattr(found, "plain", found)
         return found if into_out else backend.method(found)
 
-    return Learnt(learn)
+    return learn

@@ -91,6 +91,15 @@ def parameters_of(scope: Scope, arrays: Iterable[str] | None = None) -> Paramete
     )
 
 
+def elementwise_parameters(names: Iterable[str]) -> Parameters:
+    """Return what the signature of an elementwise function says: one array alone, or several arrays and scalars."""
+    operands = tuple(names)
+    every: frozenset[str] = frozenset(operands)
+    none: frozenset[str] = frozenset()
+    arrays, weak = (every, none) if len(operands) == 1 else (none, every)
+    return Parameters(operands, None, ("out",), arrays, weak, none, weak, none, none, operands)
+
+
 def read_outputs(body: Callable[..., Any], names: Mapping[str, Any] | None = None) -> tuple[bool | None, int | None]:
     """Return whether a function returns a tuple, and of how many arrays, as far as its annotation says it."""
     return outputs_of(Scope(body, names or {}))

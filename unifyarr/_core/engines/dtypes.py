@@ -372,7 +372,7 @@ def loop(ufunc: np.ufunc, *operands: object) -> tuple[DType, ...]:
     """Return the dtypes in which NumPy computes a ufunc for dtypes and Python scalar types: inputs, then outputs."""
     check_computes(ufunc.__name__, *operands)
     if bfloat16 not in operands:
-        return tuple(as_dtype(dtype) for dtype in _resolve(ufunc, operands))
+        return tuple(map(as_dtype, _resolve(ufunc, operands)))
     # NumPy's promotion doesn't know bfloat16: it stands in for float16, and beside float16 both are float32.
     stand_in, back = (float32, {}) if float16 in operands else (float16, {float16: bfloat16})
     resolved = _resolve(ufunc, tuple(stand_in if each == bfloat16 else each for each in operands))
@@ -381,13 +381,13 @@ def loop(ufunc: np.ufunc, *operands: object) -> tuple[DType, ...]:
 
 def _resolve(ufunc: np.ufunc, operands: tuple[object, ...]) -> tuple[np.dtype[Any], ...]:
     # A bool operand is weak too, which NumPy says by its dtype.
-    given = tuple(
+    given = [
         each.dtype if isinstance(each, DType) else bool.dtype if each is builtins.bool else each for each in operands
-    )
+    ]
     try:
-        if all(isinstance(each, type) for each in given):
+        if not any(isinstance(each, np.dtype) for each in given):
             # NumPy takes weak types only beside a dtype.
-            given = tuple(np.result_type(each) for each in given)  # type: ignore[arg-type]
+            given = [np.result_type(each) for each in given]  # type: ignore[arg-type]
         return ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))  # type: ignore[arg-type]
     except TypeError as error:
         names = ", ".join(each.__name__ if isinstance(each, type) else str(each) for each in operands)
