@@ -175,6 +175,7 @@ def test_walks_whose_kernels_fail_go_by_the_rules(backend: str, monkeypatch: pyt
         assert other(x).tolist() == [4, 32]
 
 
+@needs("values", why="walks of a lazy engine aren't learnt")
 def test_what_other_code_raises_in_a_walk_comes_once(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[Any] = []
 

@@ -5,10 +5,13 @@ typedef struct {
     vectorcallfunc vectorcall;
     /* Kernels by the dtype that all natives have, and those of a native and a float; what serves all other operands. */
     PyObject *natives, *floats, *otherwise;
+    /* The class of the last operand, and what reads the dtype of its instances. */
+    PyTypeObject *type;
+    const PyGetSetDef *dtype;
 } ByDtype;
 
 /* The kernel for one native, two of one dtype, or a native and a float, borrowed; NULL where there's none. */
-static PyObject *kernel_of(const ByDtype *path, PyObject *const *operands, Py_ssize_t count)
+static PyObject *kernel_of(ByDtype *path, PyObject *const *operands, Py_ssize_t count)
 {
     PyObject *table = path->natives, *other = NULL;
     if (count == 2 && PyFloat_CheckExact(operands[1])) {
@@ -18,8 +21,12 @@ static PyObject *kernel_of(const ByDtype *path, PyObject *const *operands, Py_ss
     } else if (count != 1) {
         return NULL;
     }
-    PyObject *dtype = PyObject_GetAttr(operands[0], text_dtype);
-    PyObject *second = dtype && other ? PyObject_GetAttr(other, text_dtype) : NULL;
+    if (Py_TYPE(operands[0]) != path->type) {
+        Py_XSETREF(path->type, (PyTypeObject *)Py_NewRef(Py_TYPE(operands[0])));
+        path->dtype = getter_of(path->type, text_dtype);
+    }
+    PyObject *dtype = attribute(operands[0], path->dtype, text_dtype);
+    PyObject *second = dtype && other ? attribute(other, path->dtype, text_dtype) : NULL;
     PyObject *kernel = dtype && (!other || second == dtype) ? PyDict_GetItemWithError(table, dtype) : NULL;
     Py_XDECREF(dtype);
     Py_XDECREF(second);
@@ -28,7 +35,7 @@ static PyObject *kernel_of(const ByDtype *path, PyObject *const *operands, Py_ss
 
 static PyObject *call_by_dtype(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
-    const ByDtype *path = (ByDtype *)self;
+    ByDtype *path = (ByDtype *)self;
     PyObject *kernel = keywords ? NULL : kernel_of(path, args, PyVectorcall_NARGS(flags));
     if (!kernel) {
         if (PyErr_Occurred()) {
@@ -65,6 +72,7 @@ static int traverse_by_dtype(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(path->natives);
     Py_VISIT(path->floats);
     Py_VISIT(path->otherwise);
+    Py_VISIT(path->type);
     return 0;
 }
 
@@ -75,6 +83,7 @@ static void free_by_dtype(PyObject *self)
     Py_XDECREF(path->natives);
     Py_XDECREF(path->floats);
     Py_XDECREF(path->otherwise);
+    Py_XDECREF(path->type);
     Py_TYPE(self)->tp_free(self);
 }
 

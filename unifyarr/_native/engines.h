@@ -66,8 +66,7 @@ typedef struct {
     PyObject *values;
     /* The dtypes of natives that select as NumPy's do, or NULL. */
     PyObject *selecting;
-    /* How natives say their bytes, where that is an attribute written in C: sooner than by its name. */
-    const PyGetSetDef *nbytes;
+    const PyGetSetDef *nbytes, *dtype, *shape;
     /* Those of the handle, where its fast paths are. */
     PyObject *attributes;
 } Engine;
@@ -92,6 +91,24 @@ static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
 /* The dtype of the latter. */
 static PyObject *numpy_double = NULL;
 static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_native, *text_name;
+
+/* What reads an attribute of a class's instances, if it's written in C, which is sooner than by name; else NULL. */
+static const PyGetSetDef *getter_of(PyTypeObject *type, PyObject *name)
+{
+    PyObject *found = PyObject_GetAttr((PyObject *)type, name);
+    const PyGetSetDef *getter = found && Py_IS_TYPE(found, &PyGetSetDescr_Type) ? ((PyGetSetDescrObject *)found)->d_getset : NULL;
+    if (!found) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(found);
+    return getter;
+}
+
+/* An attribute of an instance of that class. */
+static PyObject *attribute(PyObject *native, const PyGetSetDef *getter, PyObject *name)
+{
+    return getter ? getter->get(native, getter->closure) : PyObject_GetAttr(native, name);
+}
 
 static Engine *engine_of(PyObject *handle)
 {
@@ -145,10 +162,9 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->type_key = type_key == Py_None ? NULL : Py_NewRef(type_key);
         engine->values = Py_NewRef(values);
         engine->selecting = PySet_GET_SIZE(selecting) ? Py_NewRef(selecting) : NULL;
-        PyObject *nbytes = PyDict_GetItemString(((PyTypeObject *)native_type)->tp_dict, "nbytes");
-        if (nbytes && Py_IS_TYPE(nbytes, &PyGetSetDescr_Type)) {
-            engine->nbytes = ((PyGetSetDescrObject *)nbytes)->d_getset;
-        }
+        engine->nbytes = getter_of(engine->native_type, text_nbytes);
+        engine->dtype = getter_of(engine->native_type, text_dtype);
+        engine->shape = getter_of(engine->native_type, text_shape);
         engines[n_engines++] = engine;
     }
     Py_RETURN_NONE;
@@ -253,8 +269,7 @@ static Py_ssize_t bytes_of(const Engine *engine, PyObject *native)
     if (Py_TYPE(native) != engine->native_type) {
         return 0;
     }
-    const PyGetSetDef *nbytes = engine->nbytes;
-    PyObject *found = nbytes ? nbytes->get(native, nbytes->closure) : PyObject_GetAttr(native, text_nbytes);
+    PyObject *found = attribute(native, engine->nbytes, text_nbytes);
     Py_ssize_t bytes = found ? PyLong_AsSsize_t(found) : -1;
     Py_XDECREF(found);
     return bytes;

@@ -81,7 +81,8 @@ static int tell_array(Told *told, PyObject *x, int takes_arrays)
     if (engine->type_key) {
         is_told = add_fact(told, PyObject_CallOneArg(engine->type_key, native));
     } else {
-        is_told = add_fact(told, PyObject_GetAttr(native, text_dtype)) && add_fact(told, PyObject_GetAttr(native, text_shape));
+        is_told = add_fact(told, attribute(native, engine->dtype, text_dtype)) &&
+                  add_fact(told, attribute(native, engine->shape, text_shape));
     }
     if (takes_arrays) {
         Py_SETREF(native, Py_NewRef(x));

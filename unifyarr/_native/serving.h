@@ -99,9 +99,11 @@ static PyObject *usual_handle(const Function *function)
    known or with an error set. */
 static PyObject *call_known(Function *function, PyObject *const *values)
 {
-    Told told = {NULL};
+    Told told;
     PyObject *result = NULL, *program = NULL, *handle = NULL;
     PyObject *out = function->out < 0 ? Py_None : values[function->out];
+    told.engine = NULL;
+    told.count = told.inputs = 0;
     if (function->version != known_version) {
         forget_known(function);
     }

@@ -21,7 +21,7 @@ from torch.autograd import forward_ad
 from ...errors import InplaceUpdateError
 from ..base.abilities import STORED as ALL_STORED
 from ..base.abilities import is_numpys
-from ..kernels import EFFORT
+from ..kernels import EFFORT, Applied
 from ._private import (
     base_of,
     get_unwrapped,
@@ -271,6 +271,11 @@ def in_order(result: Tensor, *arrays: Tensor) -> Tensor:
 def has_accelerator() -> bool:
     """Return whether there's another device than the CPU that has memory."""
     return torch.accelerator.device_count() > 0
+
+
+def reducing(native: Kernel, x: Tensor, axis: tuple[int, ...], keepdims: bool) -> Kernel:
+    """Return a reduction of what has the type of ``x``: over all axes the engine does it sooner without their names."""
+    return native if len(axis) == x.dim() and not keepdims else Applied(native, axis, keepdims)
 
 
 def is_plain(x: Tensor) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ._shared import (
     flip_order,
     holds,
     is_plain,
+    reducing,
 )
 from .searching import argmax, argmin
 
@@ -72,7 +74,13 @@ def _summing(*, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Callable[..
 
 def _know_sum(x: Tensor, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     native = DTYPES[dtype]
-    return Applied(torch.sum, axis, keepdims) if x.dtype is native and native in _KEEPS and axis else None
+    return reducing(torch.sum, x, axis, keepdims) if x.dtype is native and native in _KEEPS and axis else None
+
+
+def _know_prod(x: Tensor, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
+    native = DTYPES[dtype]
+    is_one = x.dtype is native and native in _KEEPS and len(axis) == 1
+    return Applied(torch.prod, axis[0], keepdims) if is_one else None
 
 
 @known_by(_know_sum)
@@ -89,6 +97,7 @@ def sum(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, out: 
     return torch.sum(cast(x, native) if x.is_complex() else x, axis, keepdims, dtype=native, out=out)
 
 
+@known_by(_know_prod)
 def prod(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Tensor:
     native = DTYPES[dtype]
     if x.dtype is native and native in _KEEPS and len(axis) == 1:
@@ -106,6 +115,10 @@ def prod(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> T
 
 
 def _extremum(native: Kernel, argument: Kernel, name: str) -> Kernel:
+    def know(x: Tensor, *, axis: Axis, keepdims: bool) -> Any:
+        return reducing(native, x, axis, keepdims) if axis and x.dtype in WIDE and x.numel() else None
+
+    @known_by(know)
     @worked_around("no kernel for uint16, uint32, uint64 and complex numbers, IndexError for no elements")
     @support_native_out
     def kernel(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
@@ -134,6 +147,11 @@ max = _extremum(torch.amax, argmax, "max")
 min = _extremum(torch.amin, argmin, "min")
 
 
+def _know_mean(x: Tensor, *, axis: Axis, keepdims: bool) -> Any:
+    return reducing(torch.mean, x, axis, keepdims) if axis and not x.is_complex() else None
+
+
+@known_by(_know_mean)
 @support_native_out
 def mean(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
     if axis and not x.is_complex():
@@ -143,6 +161,13 @@ def mean(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None)
     return total / total.new_full((), math.prod(x.shape[i] for i in axis))
 
 
+def _know_var(x: Tensor, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+    if not _is_regular(x, axis, correction):
+        return None
+    return partial(torch.var, dim=axis, correction=correction, keepdim=keepdims)
+
+
+@known_by(_know_var)
 def var(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tensor:
     if _is_regular(x, axis, correction):
         return torch.var(x, axis, correction=correction, keepdim=keepdims)
@@ -162,6 +187,19 @@ def _is_regular(x: Tensor, axis: Axis, correction: float) -> bool:
     return bool(axis) and count > correction and size > 0
 
 
+def _know_std(x: Tensor, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+    if x.dtype not in WIDE or not _is_regular(x, axis, correction):
+        return None
+
+    def deviation(x: Tensor, /) -> Tensor:
+        if is_plain(x):
+            return torch.std(x, axis, correction=correction, keepdim=keepdims)
+        return std(x, axis=axis, correction=correction, keepdims=keepdims)
+
+    return deviation
+
+
+@known_by(_know_std)
 def std(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tensor:
     # The root of a variance of zero has another derivative.
     if x.dtype in WIDE and _is_regular(x, axis, correction) and is_plain(x):

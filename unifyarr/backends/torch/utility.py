@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from ..kernels import Applied, declines, known_by, support_native_out
-from ._shared import COMPLEX, DTYPES, UNSIGNED
+from ._shared import COMPLEX, DTYPES, UNSIGNED, Kernel, reducing
 
 Axis = tuple[int, ...]
 
@@ -18,11 +19,20 @@ def _native(x: Tensor) -> Tensor:
     return x != 0 if x.dtype is torch.uint8 else x
 
 
+def _known(native: Kernel) -> Callable[[Kernel], Kernel]:
+    def know(x: Tensor, *, axis: Axis, keepdims: bool) -> Any:
+        return reducing(native, x, axis, keepdims) if axis and x.dtype is torch.bool else None
+
+    return known_by(know)
+
+
+@_known(torch.all)
 @support_native_out
 def all(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
     return torch.all(_native(x), axis, keepdims, out=out)
 
 
+@_known(torch.any)
 @support_native_out
 def any(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
     return torch.any(_native(x), axis, keepdims, out=out)
