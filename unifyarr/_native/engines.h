@@ -61,6 +61,8 @@ typedef struct {
     PyObject *borrow;
     /* What tells types of natives apart, sooner than their dtypes and shapes do, or NULL. */
     PyObject *type_key;
+    /* What tells how natives of one shape lie in memory, or NULL where all lie alike. */
+    PyObject *layout_key;
     /* Which keys natives take as NumPy's do, and which types of numbers without a loss, by their dtype, or None. */
     int keys;
     PyObject *values;
@@ -130,14 +132,14 @@ static int number_in(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* take_engine(handle, attributes, native_type, large, cell, idle, borrow, type_key, keys, values, selecting): serve arrays of a backend. */
+/* take_engine(handle, attributes, native_type, large, cell, idle, borrow, type_key, layout_key, keys, values, selecting): serve arrays of a backend. */
 static PyObject *take_engine(PyObject *module, PyObject *args)
 {
-    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow, *type_key, *values, *selecting;
+    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow, *type_key, *layout_key, *values, *selecting;
     const char *keys;
     Py_ssize_t large;
-    if (!PyArg_ParseTuple(args, "OO!O!nOOOOsOO!", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
-                          &idle, &borrow, &type_key, &keys, &values, &PyFrozenSet_Type, &selecting)) {
+    if (!PyArg_ParseTuple(args, "OO!O!nOOOOOsOO!", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
+                          &idle, &borrow, &type_key, &layout_key, &keys, &values, &PyFrozenSet_Type, &selecting)) {
         return NULL;
     }
     if (!engine_of(handle)) {
@@ -160,6 +162,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->idle = Py_NewRef(idle);
         engine->borrow = borrow == Py_None ? NULL : Py_NewRef(borrow);
         engine->type_key = type_key == Py_None ? NULL : Py_NewRef(type_key);
+        engine->layout_key = layout_key == Py_None ? NULL : Py_NewRef(layout_key);
         engine->values = Py_NewRef(values);
         engine->selecting = PySet_GET_SIZE(selecting) ? Py_NewRef(selecting) : NULL;
         engine->nbytes = getter_of(engine->native_type, text_nbytes);

@@ -90,7 +90,12 @@ static PyObject *reduce_function(PyObject *self, PyObject *nothing)
 
 static PyObject *forget(PyObject *self, PyObject *nothing)
 {
-    forget_known((Function *)self);
+    Function *function = (Function *)self;
+    forget_known(function);
+    function->by_layout = function->dispatcher ? (char)number_of(function->dispatcher, "by_layout") : 0;
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
     Py_RETURN_NONE;
 }
 

@@ -21,6 +21,8 @@ typedef struct {
     Paths paths;
     /* Whether there are known calls, which of them take arrays for natives, which return views, and which take none. */
     char has_known, takes_arrays, shows, creates, is_fast, is_bound;
+    /* Whether strides tell calls apart too, which their recording finds out. */
+    char by_layout;
     KnownCall known[MOST_CALLS];
     unsigned long version;
     PyObject *attributes, *weak_references;
@@ -56,6 +58,7 @@ static int take_numbers(Function *function, PyObject *dispatcher)
     function->creates = (char)number_of(dispatcher, "creates");
     function->is_fast = (char)number_of(dispatcher, "is_fast");
     function->is_bound = (char)number_of(dispatcher, "is_bound");
+    function->by_layout = (char)number_of(dispatcher, "by_layout");
     return PyErr_Occurred() ? -1 : 0;
 }
 

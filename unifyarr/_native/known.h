@@ -22,7 +22,7 @@ static int keeps_calls = 1;
 /* What a call is told by, and what its program takes: new references. */
 typedef struct {
     const Engine *engine;
-    int count, inputs;
+    int count, inputs, by_layout;
     PyObject *facts[MOST_FACTS], *input[MOST_FACTS];
 } Told;
 
@@ -83,6 +83,9 @@ static int tell_array(Told *told, PyObject *x, int takes_arrays)
     } else {
         is_told = add_fact(told, attribute(native, engine->dtype, text_dtype)) &&
                   add_fact(told, attribute(native, engine->shape, text_shape));
+    }
+    if (told->by_layout && engine->layout_key) {
+        is_told = is_told && add_fact(told, PyObject_CallOneArg(engine->layout_key, native));
     }
     if (takes_arrays) {
         Py_SETREF(native, Py_NewRef(x));

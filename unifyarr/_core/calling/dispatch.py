@@ -121,6 +121,11 @@ class Dispatcher:
                     return result
         return self.rest(*values)
 
+    @property
+    def by_layout(self) -> bool:
+        """Whether strides tell calls apart too."""
+        return self.shortcuts.by_layout
+
     def find(self, *values: Any) -> Any:
         """Return the program of a call that is known, ``None`` if it has none, and ``...`` if it isn't known yet."""
         told = self._told(values, mode.get())
@@ -216,6 +221,8 @@ class Dispatcher:
             return False
         native = x._native
         key += (native.dtype, native.shape) if backend.type_key is None else (backend.type_key(native), None)
+        if self.by_layout and backend.has_strides:
+            key.append(backend.layout_key(native))
         inputs.append(x if self.takes_arrays else native)
         return True
 

@@ -29,7 +29,6 @@ from .telling import tell_general
 
 # How many shortcuts a function keeps; a program that goes round more shapes takes the general path.
 MOST = 1024
-_MOST_LAYOUTS = 8
 
 
 class Shortcuts(dict[Hashable, Callable[..., Any]]):
@@ -52,8 +51,8 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         self._general, self._name, self._when_cleared = general, name, when_cleared
         self._takes_arrays, self._takes_nothing = takes_arrays, takes_nothing
         self._seen: set[Hashable] = set()
-        # Of functions whose steps follow from strides too.
-        self._layouts: dict[Hashable, _ByLayout] = {}
+        # Whether the steps of a call were found to follow from strides too, which tell calls apart from then on.
+        self.by_layout = False
 
     def learn(self, key: Hashable, call: Call, backend: Handle) -> Any:
         """Do a call that has no shortcut; the second one of a key is recorded."""
@@ -78,7 +77,12 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             result = self._general(call)
         if len(self) >= MOST:
             self.clear()
-        found = self._shortcut(key, notes, result, operands, backend)
+        if notes.watches_layout and not self.by_layout and backend.has_strides and not self._takes_nothing:
+            # No key that was told before says how its arrays lie in memory.
+            self.by_layout = True
+            self.clear()
+            return result
+        found = self._shortcut(notes, result, operands, backend)
         self[key] = found or declines
         if found is None:
             tell_general(self._name, operands)
@@ -103,15 +107,6 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     def clear(self) -> None:
         """Drop all shortcuts."""
         super().clear()
-        self._layouts.clear()
-        self._cleared()
-
-    def forget(self, key: Hashable) -> None:
-        """Drop a shortcut: the next call of its key is recorded."""
-        self.pop(key, None)
-        self._cleared()
-
-    def _cleared(self) -> None:
         # The compiled core has some of them too.
         if self._when_cleared is not None:
             self._when_cleared()
@@ -138,75 +133,26 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         return True
 
     def _shortcut(
-        self, key: Hashable, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
+        self, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
     ) -> Callable[..., Any] | None:
         if not notes.is_repeatable:
             return None
         program = Builder(operands, backend, whole=self._takes_arrays)
         _guard(program, notes, backend, asked=self._takes_arrays or self._takes_nothing or backend.trace_cell is None)
-        found: Callable[..., Any] | None
         if self._takes_arrays:
-            found = _whole(program, notes, result, operands, backend)
-        elif type(result) is not Array:
+            return _whole(program, notes, result, operands, backend)
+        if type(result) is not Array:
             return None
-        else:
-            # A view of what the body made has that for its base.
-            shown = [] if result._base is None else [result._base]
-            slots = _slots(notes, (*shown, result), backend)
-            if slots is None:
-                return None
-            notes.compute(program, slots)
-            if shown:
-                program.wrap(slots[:1])
-                program.wrap(slots[1:], of=slots[0])
-            found = _returned(program, notes, slots[-1], backend, result, is_array=bool(shown))
-        if found is None or not notes.watches_layout or self._takes_nothing:
-            return found
-        by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend, whole=self._takes_arrays))
-        return by_layout.add(operands, found)
-
-
-class _ByLayout:
-    """The shortcuts of one key, of a function whose steps follow from the strides of its operands."""
-
-    def __init__(self, shortcuts: Shortcuts, key: Hashable, backend: Handle, *, whole: bool) -> None:
-        self._shortcuts, self._key, self._layout_key, self._whole = shortcuts, key, backend.layout_key, whole
-        self._known: dict[Hashable, Callable[..., Any]] = {}
-
-    def add(self, operands: Sequence[Array | None], shortcut: Callable[..., Any]) -> Callable[..., Any]:
-        """Keep a shortcut for the layout of these operands; return what chooses among those that are kept."""
-        if len(self._known) >= _MOST_LAYOUTS:
-            self._known.clear()
-        if len(operands) == 1:
-            self._known[self._layout_key(operands[0]._native)] = shortcut  # type: ignore[union-attr]
-            return self._of_array if self._whole else self._of_native
-        natives = [None if x is None else x._native for x in operands]
-        self._known[self._layout(natives)] = shortcut
-        return self._of_arrays if self._whole else self._of_natives
-
-    def _layout(self, natives: Sequence[Any]) -> Hashable:
-        return tuple([None if native is None else self._layout_key(native) for native in natives])
-
-    def _of_native(self, native: Any) -> Any:
-        found = self._known.get(self._layout_key(native))
-        return self._forget() if found is None else found(native)
-
-    def _of_array(self, x: Array) -> Any:
-        found = self._known.get(self._layout_key(x._native))
-        return self._forget() if found is None else found(x)
-
-    def _of_natives(self, *natives: Any) -> Any:
-        found = self._known.get(self._layout(natives))
-        return self._forget() if found is None else found(*natives)
-
-    def _of_arrays(self, *operands: Any) -> Any:
-        found = self._known.get(self._layout([x._native if isinstance(x, Array) else None for x in operands]))
-        return self._forget() if found is None else found(*operands)
-
-    def _forget(self) -> Any:
-        # The next call comes back here.
-        self._shortcuts.forget(self._key)
-        return NotImplemented
+        # A view of what the body made has that for its base.
+        shown = [] if result._base is None else [result._base]
+        slots = _slots(notes, (*shown, result), backend)
+        if slots is None:
+            return None
+        notes.compute(program, slots)
+        if shown:
+            program.wrap(slots[:1])
+            program.wrap(slots[1:], of=slots[0])
+        return _returned(program, notes, slots[-1], backend, result, is_array=bool(shown))
 
 
 def _replace_operands(call: Call, backend: Handle) -> None:
@@ -269,8 +215,6 @@ def _whole(
 ) -> Callable[..., Any] | None:
     """Return a shortcut from the operands to the result, with what views of them have for a base."""
     if type(result) is tuple or hasattr(result, "_fields"):
-        if notes.watches_layout:
-            return None
         slots = _slots(notes, tuple(result), backend)
         bases = [_shown(x, operands) for x in result]
         if slots is None or any(x._base is not None and base is None for x, base in zip(result, bases, strict=True)):

@@ -39,7 +39,8 @@ def serve(backend: Handle) -> None:
     if core is not None:
         plain = backend.native_type, backend.large or 0, backend.trace_cell, backend.no_trace
         items = backend.plain_keys, backend.plain_values, backend.plain_selections
-        core.take_engine(backend, vars(backend), *plain, backend.borrow, backend.type_key, *items)
+        keys = backend.type_key, backend.layout_key if backend.has_strides else None
+        core.take_engine(backend, vars(backend), *plain, backend.borrow, *keys, *items)
     install_all(backend)
 
 
