@@ -14,7 +14,7 @@ import unifyarr as ua
 from unifyarr import Array
 from unifyarr import Array as A  # noqa: N817
 from unifyarr._core.declaring.declare import DECLARATIONS
-from unifyarr._core.declaring.signature import read_outputs, read_signature
+from unifyarr._core.declaring.signature import read_outputs, read_signature, vocabulary
 from unifyarr.typing import ArrayLike, Scalar
 
 from .oracle import assert_same
@@ -202,7 +202,5 @@ def test_annotations_of_the_package_have_a_meaning() -> None:
 def test_elementwise_functions_have_two_signatures() -> None:
     for declaration in DECLARATIONS.values():
         if declaration.ufunc is not None and declaration.operation is None:
-            assert declaration.parameters == read_signature(
-                declaration.body, {"ArrayLike": ArrayLike, "Scalar": Scalar}
-            )
-            assert declaration.returns_one_array == (read_outputs(declaration.body)[0] is False)
+            assert declaration.parameters == read_signature(declaration.body, vocabulary())
+            assert declaration.returns_one_array == (read_outputs(declaration.body, vocabulary())[0] is False)

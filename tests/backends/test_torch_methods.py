@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -75,6 +77,39 @@ def test_updates_record_gradients_of_both_operands() -> None:
     x[1:] += ua.asarray(weights)[1:]
     (found,) = torch.autograd.grad(x.native.sum(), weights)
     assert found.tolist() == [2.0, 3.0, 3.0]
+
+
+UPDATES: dict[str, Callable[[Any, Any], object]] = {
+    "multiply": lambda x, w: ua.multiply(x, w, out=x),
+    "operator": operator.imul,
+    "sin": lambda x, w: ua.sin(x, out=x),
+    "pow": lambda x, w: ua.pow(x, w, out=x),
+    "second operand": lambda x, w: ua.atan2(w, x, out=x),
+    "clip": lambda x, w: ua.clip(x, w, 3.0, out=x),
+    "cumulative_prod": lambda x, w: ua.cumulative_prod(x, out=x),
+    "concat": lambda x, w: ua.concat([x[:1], w[1:]], out=x),
+    "another view": lambda x, w: ua.sin(x[1:], out=x[:2]),
+}
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_what_is_written_over_is_kept_for_gradients(name: str) -> None:
+    import torch
+
+    # The general path, a recording, and a known call.
+    for _ in range(4):
+        weights = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+
+        def total(w: Any) -> Any:
+            x = ua.asarray(w) * 0.5 + 0.1
+            UPDATES[name](x, ua.asarray(w))
+            return x.native.sum()
+
+        (found,) = torch.autograd.grad(total(weights), weights)
+        with torch.no_grad():
+            steps = torch.eye(3, dtype=torch.float64) * 1e-6
+            wanted = [float(total(weights + step) - total(weights - step)) / 2e-6 for step in steps]
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")

@@ -11,6 +11,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.engines.handle import LOADED
+from unifyarr._native import core
 from unifyarr.testing import needs
 
 from . import first_use
@@ -57,8 +58,9 @@ print(*calls)
 
 def test_a_first_call_makes_few_calls(backend: str) -> None:
     """A script that calls many functions once shouldn't wait for each: of such a call there's nothing to win later."""
-    # JAX and TensorFlow learn for each dtype how a kernel that casts its operands is called.
-    most = 60 if LOADED[backend].trace_cell is None else 100
+    # JAX and TensorFlow learn for each dtype how a kernel that casts its operands is called. Without the compiled core
+    # the way to a fast path is Python too.
+    most = 60 if LOADED[backend].trace_cell is None and core is not None else 140
     run = [sys.executable, "-W", "ignore", "-c", _CALLS, backend]
     found = subprocess.run(run, capture_output=True, text=True, check=True, timeout=300).stdout.split()
     assert 0 < len(found) <= most, found

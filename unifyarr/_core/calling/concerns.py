@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...backends.base.deferring import wanting_chunks
 from ...errors import CopyError, ShapeError
 from ..arrays import convert
-from ..arrays.array import Array
+from ..arrays.array import Array, wrap
 from ..arrays.numbers import as_known_number
 from ..arrays.scratch import records_gradient
 from ..arrays.weak import WeakFloat, kind_of, known
@@ -112,6 +112,7 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
         out = as_target(given)
         check_target(out)
         call.arguments["out"], call.targets = out, (out,)
+        _keep_for_gradients(call)
         result = call_next(call)
         if isinstance(result, tuple):
             raise TypeError(f"{declaration.name}() returns {len(result)} arrays: out is a tuple of as many")
@@ -125,6 +126,7 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
         for target in targets:
             check_target(target)
         call.arguments["out"], call.targets = None, tuple(targets)
+        _keep_for_gradients(call)
         results = call_next(call)
         if not isinstance(results, tuple) or len(results) != len(targets):
             wanted = f"a tuple of {len(results)}" if isinstance(results, tuple) else "one array"
@@ -133,6 +135,27 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
         return given
 
     return handler
+
+
+def _keep_for_gradients(call: Call) -> None:
+    """Have copies computed with of what is in the memory of a target, where the engine keeps operands for gradients."""
+    backend = call.targets[0]._backend if call.targets else None
+    if backend is None or not backend.mutable:
+        return
+    natives = [x._native for x in call.operands() if isinstance(x, Array) and x._backend is backend]
+    written = [x._native for x in call.targets]
+    if not any(map(backend.records_gradient, (*natives, *written))):
+        return
+
+    def kept(x: Any) -> Any:
+        if not isinstance(x, Array) or x._backend is not backend:
+            return x
+        is_written = any(backend.may_share_memory(x._native, native) for native in written)
+        return wrap(backend.copy(x._native), backend) if is_written else x
+
+    for name in call.parameters.operands:
+        value = call.arguments[name]
+        call.arguments[name] = tuple(map(kept, value)) if name in call.parameters.sequences else kept(value)
 
 
 def handle_updates(declaration: Declaration, call_next: Handler) -> Handler:

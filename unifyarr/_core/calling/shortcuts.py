@@ -93,7 +93,9 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         out = call.out
         if out is None:
             return self.learn(key, call, backend)
-        if self._is_new(key):
+        natives = [x._native for x in call.operands() if isinstance(x, Array) and x._backend is backend]
+        if self._is_new(key) or any(map(backend.records_gradient, natives)):
+            # What is computed for a gradient may need what is written over.
             return self._general(call)
         result = self.learn(key, call.without_out(), backend)
         if type(out) is not tuple and isinstance(result, Array):

@@ -51,6 +51,9 @@ def put_small(out: Any, result: Any) -> bool:
     if type(native) is not backend.native_type or native.shape != target.shape or native.dtype != target.dtype:
         return False
     if backend.mutable:
+        if backend.records_gradient(native):
+            # What was computed may need what is written over.
+            return False
         backend.assign(target, native)
         return True
     with LOCK:

@@ -494,7 +494,9 @@ class Backend(base.Backend[Tensor]):
         return bool(known.any()) if has_address(known) else None
 
     def records_gradient(self, native: Tensor) -> bool:
-        """Return whether torch records gradients through this tensor."""
+        """Return whether torch records gradients through this tensor, or takes its derivative in forward mode."""
+        if forward_ad._current_level >= 0 and forward_ad.unpack_dual(native).tangent is not None:
+            return True
         return bool(native.requires_grad and torch.is_grad_enabled())
 
     def known_number(self, native: Tensor) -> float | None:
