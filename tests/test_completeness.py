@@ -12,8 +12,8 @@ import pytest
 import unifyarr as ua
 from unifyarr import functions
 from unifyarr._core.declaring.declare import DECLARATIONS
-from unifyarr._core.engines.kernels import MACHINERY, PLACES, SELECTIONS
 from unifyarr._core.engines.registry import load
+from unifyarr._core.kernels.record import KERNELS
 
 from .oracle import STANDARD as DTYPES
 from .test_signatures import STANDARD
@@ -86,14 +86,14 @@ def called_by_name() -> set[str]:
     return found
 
 
-def test_what_the_frontend_calls_is_declared_or_machinery() -> None:
+def test_what_the_frontend_calls_has_a_record() -> None:
     declared = {
         kernel for declaration in DECLARATIONS.values() for kernel in (*declaration.kernels, *declaration.derivatives)
     }
-    assert {"sort", "get_window"} <= called_by_name() <= declared | MACHINERY | PLACES | SELECTIONS
+    assert {"sort", "get_window"} <= called_by_name() | declared <= KERNELS.keys()
 
 
-@pytest.mark.parametrize("name", sorted(MACHINERY))
+@pytest.mark.parametrize("name", sorted(name for name, record in KERNELS.items() if record.required))
 def test_every_backend_has_the_kernels_of_the_machinery(backend: str, name: str) -> None:
     assert callable(load(backend).kernel(name))
 

@@ -31,6 +31,7 @@ FLOORS = [
     ("typing",),
     ("backends",),
     ("_core.values",),
+    ("_core.kernels",),
     ("_core.engines",),
     ("_core.arrays",),
     ("_core.declaring",),
@@ -254,11 +255,11 @@ def test_importing_loads_no_engine_and_prints_nothing() -> None:
 def test_importing_leaves_the_namespaces_for_later() -> None:
     code = (
         "import sys, unifyarr as ua; ua.zeros(3) + 1\n"
-        "from unifyarr._core.engines.kernels import LATER, kernel_names\n"
-        "spaces, before = ['fft', 'linalg', 'nn', 'signal', 'special'], {*kernel_names}\n"
+        "from unifyarr._core.kernels.record import KERNELS\n"
+        "spaces, before = ['fft', 'linalg', 'nn', 'signal', 'special'], {*KERNELS}\n"
         "print([name for name in spaces if f'unifyarr.{name}' in sys.modules])\n"
         "[getattr(ua, name) for name in spaces]\n"
-        "print(sorted(LATER ^ ({*kernel_names} - before)))"
+        "print(sorted(before ^ {*KERNELS}))"
     )
     result = run(code)
     assert (result.stdout, result.stderr) == ("[]\n[]\n", "")

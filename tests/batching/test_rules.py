@@ -14,18 +14,20 @@ from unifyarr._core.arrays.array import wrap
 from unifyarr._core.arrays.ownership import read
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.handle import Handle
-from unifyarr._core.engines.kernels import known_kernels
 from unifyarr._core.engines.registry import load
+from unifyarr._core.kernels.moving import METHODS
+from unifyarr._core.kernels.record import KERNELS, Batch
 from unifyarr.batching.handle import batch_of
 from unifyarr.batching.natives import Batched
-from unifyarr.batching.rule import COMPOSED, MADE, REFUSED, RULES
+from unifyarr.batching.rule import OF_KINDS, OWN
 from unifyarr.errors import TraceError
-from unifyarr.selections.rules import CHOOSING
 
 from ..derivatives.cases import CASES, Case, cplx, real
 from ..natives import skip_unless
 
 batch_of(load("numpy"))
+RULED = {name for name, record in KERNELS.items() if record.batch in (Batch.KIND, Batch.OWN)} - METHODS
+REFUSED = {name for name, record in KERNELS.items() if record.batch is Batch.REFUSED}
 SIZE = 3
 INTEGERS, BOOLS = np.array([[5, 3, 7], [2, 6, 1]]), np.array([[True, False, True], [False, True, True]])
 # Kernels of matrices, whose elements can't be exchanged.
@@ -39,7 +41,7 @@ _SCALED = frozenset(_MATRICES.split())
 def _more() -> Iterator[Case]:
     """Yield calls of kernels that no derivative is taken of, and of other shapes."""
     x, cube, symmetric = real(2, 3), real(2, 3, 2), real(3, 3) + real(3, 3).T + 5 * np.eye(3)
-    for name in sorted(RULES):
+    for name in sorted(RULED):
         declaration = DECLARATIONS.get(name)
         if declaration is not None and declaration.ufunc is not None:
             yield from _elementwise(name, declaration.ufunc)
@@ -128,19 +130,18 @@ def _chosen(count: int) -> Iterator[tuple[bool, ...]]:
             yield tuple(each == place for each in range(count))
 
 
-def test_something_is_known_of_each_kernel() -> None:
-    # What chooses elements gives selections.
-    tables = [set(RULES), COMPOSED, MADE, set(REFUSED), CHOOSING]
-    assert known_kernels() - {"copy"} == set().union(*tables)
-    assert sum(map(len, tables)) == len(set().union(*tables))
+def test_kernels_have_the_rules_that_their_records_say() -> None:
+    assert {name for name, record in KERNELS.items() if record.batch is Batch.OWN} - METHODS == {*OWN}
+    assert {record.kind.name for record in KERNELS.values() if record.batch is Batch.KIND} == {*OF_KINDS}
+    assert all(KERNELS[name].instead for name in REFUSED)
 
 
 def test_there_is_a_case_of_each_rule() -> None:
     # What an engine draws is told by its state alone.
-    assert {name for name in RULES if not name.startswith("draw_")} <= BY_NAME.keys()
+    assert {name for name in RULED if not name.startswith("draw_")} <= BY_NAME.keys()
 
 
-@pytest.mark.parametrize("name", sorted(set(BY_NAME) & set(RULES)))
+@pytest.mark.parametrize("name", sorted(set(BY_NAME) & RULED))
 def test_a_rule_gives_what_the_kernel_gives_for_each_element(backend: str, name: str) -> None:
     skip_unless(backend, "numpy", "torch", why="the engine batches functions itself")
     handle = load(backend)
@@ -177,7 +178,7 @@ def test_a_rule_gives_what_the_kernel_gives_for_each_element(backend: str, name:
                 np.testing.assert_array_equal(handle.to_numpy(x.value), was, "a rule wrote into an operand")
 
 
-@pytest.mark.parametrize("name", sorted(set(BY_NAME) & set(RULES)))
+@pytest.mark.parametrize("name", sorted(set(BY_NAME) & RULED))
 def test_a_rule_makes_nodes(name: str) -> None:
     handle = load("numpy")
     if name not in handle.kernels:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.declaring.types import ArrayType
+from unifyarr._core.kernels.types import ArrayType
 from unifyarr.container.container import flatten
 from unifyarr.graph.fusion import background, cache, machine
 from unifyarr.graph.loops.stages import Stages

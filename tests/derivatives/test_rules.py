@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unifyarr._core.engines.registry import load
-from unifyarr.graph.tracing.constants import DATA_DEPENDENT
+from unifyarr._core.kernels.record import KERNELS
 
 from ..natives import skip_unless
 from .cases import CASES, Case
@@ -38,7 +38,7 @@ def test_a_rule_is_the_derivative(backend: str, name: str) -> None:
         assert_close(of_rule(backend, name, values, static), wanted, 2e-7, _described(values, static))
 
 
-@pytest.mark.parametrize("name", [name for name in BY_NAME if name not in DATA_DEPENDENT])
+@pytest.mark.parametrize("name", [name for name in BY_NAME if KERNELS[name].unknown is None])
 def test_a_rule_makes_nodes(backend: str, name: str) -> None:
     skip_unless(backend, "numpy", "torch", why="graphs of one engine are made as those of another")
     for _, values, static in _cases(backend, name)[:4]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.engines.kernels import known_kernels
 from unifyarr._core.engines.registry import load
-from unifyarr.derivatives.rule import COMPOSED, CONSTANT, MISSING, RULES
+from unifyarr._core.kernels.record import KERNELS, Derivative
+from unifyarr.derivatives.rule import RULES
 from unifyarr.errors import LostDerivativeError
 from unifyarr.testing import needs
 
@@ -22,12 +22,11 @@ from .rules_oracle import Values, assert_close, of_rule, results
 INF, NAN = math.inf, math.nan
 
 
-def test_something_is_known_of_every_kernel() -> None:
-    tables = [RULES, CONSTANT, COMPOSED, MISSING]
-    for name in known_kernels():
-        assert sum(name in table for table in tables) == 1, f"{name} is in exactly one of the tables"
-    # What the machinery copies is no kernel.
-    assert {name for table in tables for name in table} - known_kernels() == {"copy"}
+def test_kernels_have_the_rules_that_their_records_say() -> None:
+    # What is stored is written nowhere else.
+    wanted = {name for name, record in KERNELS.items() if record.derivative is Derivative.RULE}
+    assert wanted - {"store"} == {*RULES}
+    assert all(record.instead for record in KERNELS.values() if record.derivative is Derivative.LOST)
 
 
 # Kernels whose rules are tried by tests of their own.

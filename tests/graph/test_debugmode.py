@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.declaring.types import ArrayType
 from unifyarr._core.engines.registry import load
+from unifyarr._core.kernels.types import ArrayType
 from unifyarr.errors import (
     BadDestroyMap,
     BadInplace,

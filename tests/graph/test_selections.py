@@ -12,8 +12,8 @@ import pytest
 import unifyarr as ua
 from unifyarr import Array, compile
 from unifyarr._core.declaring.declare import DECLARATIONS
+from unifyarr._core.kernels.record import KERNELS
 from unifyarr.errors import ShapeError, TraceError, UnknownShapeError
-from unifyarr.selections.rules import HARMLESS
 
 from ..natives import has, skip_without_derivatives
 from ..oracle import as_numpy, assert_same, assert_values
@@ -206,7 +206,7 @@ def test_what_is_not_selected_is_harmless() -> None:
     for name, declaration in DECLARATIONS.items():
         if declaration.ufunc is None:
             continue
-        fill = HARMLESS.get(name, 1)
+        fill = KERNELS[name].harmless
         ran = False
         for dtype in (np.float64, np.int64, np.bool_, np.complex128):
             operands = [np.asarray([fill], dtype)] * declaration.ufunc.nin

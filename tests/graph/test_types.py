@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.declaring import types
-from unifyarr._core.declaring.types import ArrayType
+from unifyarr._core.kernels.record import KERNELS
+from unifyarr._core.kernels.types import ArrayType
 from unifyarr.errors import InvalidValueError, TraceError
 from unifyarr.graph import trace
 from unifyarr.graph.tracing import trace as tracing
@@ -168,7 +168,8 @@ def test_a_constant_index_out_of_bounds_is_an_error_of_the_trace(backend: str) -
 
 def test_a_wrong_rule_is_an_error_of_the_debug_modes(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x = ua.asarray([1.0, 2.0, 3.0])
-    monkeypatch.setitem(types.RULES, "searchsorted", lambda x1, x2, **_: ArrayType((1, *x2.shape), np.dtype("int64")))
+    wrong = KERNELS["searchsorted"]._replace(types=lambda x1, x2, **_: ArrayType((1, *x2.shape), np.dtype("int64")))
+    monkeypatch.setitem(KERNELS, "searchsorted", wrong)
     with ua.debug(), pytest.raises(InvalidValueError, match="searchsorted"):
         ua.searchsorted(x, x)
     with pytest.raises(InvalidValueError, match="searchsorted"):

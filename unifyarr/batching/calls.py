@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from .._core.engines.handle import Handle
+from .._core.kernels.record import Batch, kernel_named
 from .._core.values.lengths import PartialShape
 from ..derivatives.kernels import Kernels, kernels_of, on_copy
-from ..derivatives.kinds import WRITERS
 from ..derivatives.record import NotInline
 from ..errors import TraceError
-from ..selections.rules import CHOOSING
 from ..typing import Shape
 from .natives import Batched
-from .rule import MADE, REFUSED, RULES
+from .rule import rule_of
 from .selections import BatchedSelection
 
 
@@ -115,12 +114,12 @@ def _are_known(base: Handle, found: Any) -> bool:
 
 def batching(base: Handle, name: str, kernel: Callable[..., Any], densely: Callable[..., Any]) -> Callable[..., Any]:
     """Return what calls a kernel of a backend for a whole batch; ``densely`` calls it on selections."""
-    if name in MADE:
+    record = kernel_named(name)
+    if record.batch is Batch.MADE:
         return lambda *given, **static: Batched(kernel(*given, **static), True)
-    rule, instead = RULES.get(name), REFUSED.get(name)
-    if name in WRITERS and base.mutable:
+    if record.writes and base.mutable:
         kernel = on_copy(base, kernel)
-    own, as_native, chooses = base.native_type, base.as_native, name in CHOOSING
+    own, as_native, chooses, rule = base.native_type, base.as_native, record.batch is Batch.SELECTION, rule_of(name)
 
     def batched(*natives: Any, out: Any = None, **static: Any) -> Any:
         is_constant = all(x.is_constant for x in natives)
@@ -134,7 +133,8 @@ def batching(base: Handle, name: str, kernel: Callable[..., Any], densely: Calla
         elif rule is None:
             if base.records:
                 raise NotInline
-            raise TraceError(f"{name}() has a result of another length for each element of a batch: {instead}")
+            why = "has a result of another length for each element of a batch" if record.instead else "has no rule"
+            raise TraceError(f"{name}() {why}: {record.instead or 'call it outside of vmap()'}")
         else:
             told = static.pop("result", None), static.pop("offered", False)
             try:

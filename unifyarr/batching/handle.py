@@ -12,6 +12,7 @@ import numpy as np
 from .._core.arrays.array import Array, wrap
 from .._core.engines.handle import GeneralHandle, Handle, ShortWays, declines
 from .._core.engines.tracing import run_of, running
+from .._core.kernels.record import Batch, kernel_named
 from .._core.modes.transforming import InsideHandle, Scope, outlived_batch
 from ..derivatives.kernels import kernels_of
 from ..derivatives.operations import applied
@@ -22,7 +23,6 @@ from .calls import Declined, batching, size_of, whole
 from .gaps import squaring
 from .loops import scan, switch, while_loop
 from .natives import Batched
-from .rule import COMPOSED
 from .selections import BatchedSelection, dense_in, entered
 
 
@@ -34,8 +34,9 @@ class BatchHandle(InsideHandle):
     def __init__(self, base: Handle) -> None:
         # The tables of rules are filled when their modules are imported, at the first batch.
         import_module(f"{__package__}.rules")
-        # What a kernel without a rule does, the body of its function does by others.
-        names = base.kernels.keys() - COMPOSED
+        # What these do, the bodies of their functions do by others.
+        composed = {name for name in base.kernels if kernel_named(name).batch is Batch.BODY}
+        names = base.kernels.keys() - composed
         kernels = {name: batching(base, name, base.kernels[name], self.densely) for name in names}
         # The body of expm() looks at values, which are known below the batch.
         others = {"square_repeatedly": squaring(base), **dict.fromkeys(("take_places", "put_places"), declines)}

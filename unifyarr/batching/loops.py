@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._core.declaring.types import ArrayType
+from .._core.kernels.types import ArrayType
 from ..derivatives.kernels import kernels_of
 from .batch_backend import any_of
 from .calls import size_of, whole

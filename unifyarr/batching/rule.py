@@ -1,4 +1,4 @@
-"""What is known of batches of each kernel: a rule, that its body says it, or why there is none.
+"""The rules of batches: one for each kind of kernels, and one for each kernel whose record asks for its own.
 
 A rule takes one call for a whole batch: ``rule(call, *operands, **static)``, with natives of the batch, of which one is
 no constant, and the static arguments of the call for one element. It returns values of the backend of the values, with
@@ -10,46 +10,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._core.kernels.record import Batch, Kind, kernel_named
+
 Rule = Callable[..., Any]
 
-# What has a rule, by the kernel's name.
-RULES: dict[str, Rule] = {}
-# Kernels that batches do without: the body of the function computes the same by others.
-COMPOSED: set[str] = set()
-# Kernels that take no arrays, so that what they give is the same for all elements.
-MADE: set[str] = set()
-# Kernels whose results have a length that values decide, and what to do instead.
-REFUSED: dict[str, str] = {}
+# Those of kinds, by name, and those of single kernels.
+OF_KINDS: dict[str, Rule] = {}
+OWN: dict[str, Rule] = {}
+
+
+def kind_rule(kind: Kind, function: Rule) -> None:
+    """Give the rule of a kind."""
+    OF_KINDS[kind.name] = function
 
 
 def rule(names: str, function: Rule) -> None:
-    """Give the rule of kernels."""
+    """Give the rule of kernels whose records ask for their own."""
     for name in names.split():
-        _check_new(name)
-        RULES[name] = function
+        if name in OWN or kernel_named(name).batch is not Batch.OWN:
+            raise AssertionError(f"the batch of {name} is declared twice")
+        OWN[name] = function
 
 
-def composed(names: str) -> None:
-    """Note kernels in whose place a batch goes through the body of the function."""
-    for name in names.split():
-        _check_new(name)
-        COMPOSED.add(name)
-
-
-def made(names: str) -> None:
-    """Note kernels that take no arrays."""
-    for name in names.split():
-        _check_new(name)
-        MADE.add(name)
-
-
-def refused(names: str, instead: str) -> None:
-    """Note kernels that have no results of one shape, with what to do instead."""
-    for name in names.split():
-        _check_new(name)
-        REFUSED[name] = instead
-
-
-def _check_new(name: str) -> None:
-    if name in RULES or name in COMPOSED or name in MADE or name in REFUSED:
-        raise AssertionError(f"the batch of {name} is declared twice")
+def rule_of(name: str) -> Rule | None:
+    """Return the rule of a kernel; ``None`` if batches don't pass it, or nothing says how."""
+    record = kernel_named(name)
+    if record.batch is Batch.KIND:
+        return OF_KINDS.get(record.kind.name)
+    return OWN.get(name) if record.batch is Batch.OWN else None

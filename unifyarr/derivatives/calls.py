@@ -7,12 +7,12 @@ from typing import Any
 
 from .._core.calling.recording import frozen, prepared
 from .._core.engines.handle import Handle
+from .._core.kernels.record import Derivative, kernel_named
 from ..errors import LostDerivativeError
 from .courses import ENDED
 from .kernels import kernels_of, on_copy
-from .kinds import WRITERS
 from .record import Entry, Taped, entry_of, entry_on, follow, is_floating, new, parents_of
-from .rule import MISSING, RULES
+from .rule import RULES
 
 # What a kernel of a trace is told of its result, beside its own arguments.
 _TOLD = "result", "offered"
@@ -20,9 +20,9 @@ _TOLD = "result", "offered"
 
 def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return what calls a kernel of a backend on natives of a record."""
-    rule, missing = RULES.get(name), MISSING.get(name)
-    has_derivative = rule is not None or missing is not None
-    if name in WRITERS and base.mutable:
+    record, rule = kernel_named(name), RULES.get(name)
+    has_derivative, missing = record.derivative is not Derivative.CONSTANT, record.instead or "it has no rule"
+    if record.writes and base.mutable:
         kernel = on_copy(base, kernel)
     records, dtype, as_native, own = base.records, base.dtype, base.as_native, base.native_type
     k = kernels_of(base)

@@ -14,10 +14,11 @@ from .._core.engines import dtypes
 from .._core.engines.handle import Handle, casts_itself, declines
 from .._core.engines.kernels import known_kernels
 from .._core.engines.refusals import is_refusal
+from .._core.kernels.record import kernel_named
 from .._core.values.lengths import PartialShape, equal_as_known, shape_of
 from .._core.values.shapes import broadcast
 from ..typing import Shape
-from .kinds import WRITERS, Like
+from .kinds import Like
 
 # How many Python numbers are remembered as natives: programs may go through ever new ones.
 MOST_NUMBERS = 1024
@@ -68,7 +69,7 @@ class Kernels:
 
     def _plain(self, name: str) -> Callable[..., Any]:
         kernel = self.handle.kernel(name)
-        if name in WRITERS and self.handle.mutable and not self._writes:
+        if kernel_named(name).writes and self.handle.mutable and not self._writes:
             return on_copy(self.handle, kernel)
         if name == "sum":
             # Sums are taken in the dtype of what is summed.

@@ -1,4 +1,4 @@
-"""What is known of kernels and of arrays beside their values."""
+"""What is known of arrays beside their values."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..typing import Shape
-
-# Kernels that write into their first operand where the engine's arrays are written.
-WRITERS = frozenset(
-    {"set_window", "set_real", "set_imag", "scatter", "put_mask", "put_places", "scatter_reduce", "put_selected"}
-)
 
 
 class Like:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._core.declaring.types import ArrayType
+from .._core.kernels.types import ArrayType
 from .._core.modes.transforming import InsideHandle
 from .forward import push
 from .kernels import Kernels

@@ -11,17 +11,12 @@ import numpy as np
 from .._core.arrays.array import Array, wrap
 from .._core.calling.programs import GET, ITEM, LIST, SAME, Builder, Step
 from .._core.calling.recording import Recording
-from .._core.declaring.declare import DECLARATIONS
+from .._core.kernels.record import REARRANGE, Alias, kernel_named
 from .._core.values.records import Record
 from .kernels import Kernels
-from .kinds import WRITERS, Like
+from .kinds import Like
 from .record import Entry, Taped
 
-# Kernels whose results show the memory of their operand.
-_VIEWS = frozenset({"broadcast_to", "permute_dims", "reshape"})
-# Kernels beside elementwise ones whose results have memory of their own, and elementwise ones that may give views.
-_APART = frozenset({"astype", "copy", "matmul", "mean", "sum", "where"})
-_SHOWING = frozenset({"conj", "imag", "positive", "real"})
 # How many elements a native has that is computed once and kept.
 _MOST_KEPT = 512
 
@@ -186,7 +181,8 @@ class Notes:
         found = kernel(*natives, **static)
         if found is NotImplemented or "out" in static:
             raise NotLearnt
-        if name in WRITERS:
+        record = kernel_named(name)
+        if record.writes:
             if self._handle.mutable and (slots[0] < self._recording.count or slots[0] in constants):
                 raise NotLearnt
             # The same memory, or memory of its own; from here on in another slot.
@@ -203,19 +199,20 @@ class Notes:
             return found
         if type(found) is not self.k.own:
             raise NotLearnt
-        is_view = name in _VIEWS
+        is_view = record.alias is Alias.VIEW
         # What may be added to in place is made each time.
         is_constant = bool(natives) and name not in ("add", "copy") and constants.keys() >= {*slots}
         if is_constant and ((is_view and self._handle.mutable) or self.k.size(found) <= _MOST_KEPT):
             self._keep(found)
-            if (is_view or name == "astype") and id(natives[0]) in self._ones:
+            keeps_values = (record.kind is REARRANGE and name != "bitcast") or name == "astype"
+            if keeps_values and id(natives[0]) in self._ones:
                 self._ones.add(id(found))
             return found
         array = self._arrays[id(found)] = wrap(found, self._handle)
         self._recording.call(kernel, arrays, static, array)
         if is_view:
             self._roots[self._slot(found)] = self._root(slots[0])
-        elif name in _APART or (name not in _SHOWING and (it := DECLARATIONS.get(name)) and it.ufunc is not None):
+        elif record.alias is Alias.FRESH:
             self._roots[self._slot(found)] = self._slot(found)
         return found
 

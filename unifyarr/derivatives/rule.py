@@ -1,4 +1,4 @@
-"""What is known of the derivatives of each kernel: a rule, that it's constant, that its body says it, or why not.
+"""The rules of derivatives, of the kernels whose records (``_core/kernels``) say that they have one.
 
 A rule takes the cotangent of what a kernel gave and returns cotangents of what it was called on. It is linear in the
 cotangent, and in complex numbers it's the transposed map without conjugates, as JAX has it.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat
 from typing import Any
 
+from .._core.kernels.record import Derivative, kernel_named
 from .._core.values.records import Record
 
 # (k, g, out, *operands, **static) → the cotangent of one operand, natives all.
@@ -38,12 +39,6 @@ class Rule(Record):
 
 # What has a derivative, by the kernel's name.
 RULES: dict[str, Rule] = {}
-# Kernels whose results don't change, or jump, as their operands change: their derivative is zero.
-CONSTANT: set[str] = set()
-# Kernels that derivatives do without: the body of the function computes the same by others.
-COMPOSED: set[str] = set()
-# Kernels that derivatives can't pass, and why.
-MISSING: dict[str, str] = {}
 
 
 def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = None) -> None:
@@ -70,7 +65,7 @@ def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = N
             for needed, function in zip(needs, chain(of_each, further), strict=False)
         ]
 
-    _put(name, RULES, Rule(of_all, None if uses is None else frozenset(uses)))
+    _put(name, Rule(of_all, None if uses is None else frozenset(uses)))
 
 
 def joint_rule(name: str, uses: Iterable[int | str] | None = None) -> Callable[[OfAll], OfAll]:
@@ -81,31 +76,16 @@ def joint_rule(name: str, uses: Iterable[int | str] | None = None) -> Callable[[
     """
 
     def decorate(function: OfAll) -> OfAll:
-        _put(name, RULES, Rule(function, None if uses is None else frozenset(uses)))
+        _put(name, Rule(function, None if uses is None else frozenset(uses)))
         return function
 
     return decorate
 
 
-def constant(*names: str) -> None:
-    """Note kernels whose derivative is zero wherever there is one."""
-    CONSTANT.update(names)
-
-
-def composed(*names: str) -> None:
-    """Note kernels in whose place derivatives go through the body of the function."""
-    COMPOSED.update(names)
-
-
-def missing(name: str, reason: str) -> None:
-    """Give the reason why a kernel has no rule."""
-    _put(name, MISSING, reason)
-
-
-def _put(name: str, table: dict[str, Any], value: Any) -> None:
-    if name in RULES or name in MISSING:
+def _put(name: str, rule: Rule) -> None:
+    if name in RULES or kernel_named(name).derivative is not Derivative.RULE:
         raise AssertionError(f"the derivative of {name} is declared twice")
-    table[name] = value
+    RULES[name] = rule
 
 
 class Into:

@@ -8,10 +8,11 @@ from .._core.arrays.array import Array, blank_array
 from .._core.declaring.declare import DECLARATIONS
 from .._core.engines.handle import FastPath, declines
 from .._core.engines.refusals import is_refusal
+from .._core.kernels.record import Derivative, kernel_named
 from .._core.modes.transforming import Scope
 from .courses import ENDED
 from .record import NOTHING, Entry, Taped, entry_of, entry_on, follow, new
-from .rule import CONSTANT, RULES
+from .rule import RULES
 
 
 class Short:
@@ -163,7 +164,7 @@ class Short:
     def _path(self, form: str, name: str) -> FastPath:
         # What computes with values, ``NotImplemented`` where the general path has to say what is wrong.
         path: FastPath = getattr(self._tape.base, f"fast_{form}{name}", declines)
-        return path if name in RULES or name in CONSTANT else declines
+        return path if name in RULES or kernel_named(name).derivative is Derivative.CONSTANT else declines
 
     def _made(self, value: Any, entry: Entry | None) -> Array:
         # As ``wrap`` does, which would ask whether a derivative is being taken.

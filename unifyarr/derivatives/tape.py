@@ -19,6 +19,7 @@ from .._core.arrays.array import wrap
 from .._core.arrays.ownership import read
 from .._core.engines.handle import GeneralHandle, Handle, ShortWays
 from .._core.engines.tracing import capture, inside, mode
+from .._core.kernels.record import Derivative, kernel_named
 from .._core.modes.transforming import InsideHandle
 from .._core.values.supplying import NotSupplied
 from . import loops
@@ -31,7 +32,7 @@ from .learnt import walk
 from .operations import derived, engine_of
 from .record import Entry, NotInline, Taped, at_places, entries_before, entry_of, is_floating, outlived, parents_of
 from .reverse import pull
-from .rule import COMPOSED, OfAll, Rule
+from .rule import OfAll, Rule
 from .short import Short
 from .tape_backend import TapeBackend
 
@@ -48,9 +49,9 @@ class TapeHandle(InsideHandle):
         import_module(f"{__package__}.rules")
         # And what stands above this module.
         import_module(f"{__package__}.declared")
-        # What a kernel without a rule does, the body of its function does by others.
-        names = base.kernels.keys() - COMPOSED
-        kernels = {name: taping(base, name, base.kernels[name]) for name in names}
+        # What these do, the bodies of their functions do by others.
+        composed = {name for name in base.kernels if kernel_named(name).derivative is Derivative.BODY}
+        kernels = {name: taping(base, name, base.kernels[name]) for name in base.kernels.keys() - composed}
         GeneralHandle.__init__(self, TapeBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
         self.hides_lengths = base.hides_lengths

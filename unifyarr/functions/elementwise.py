@@ -19,6 +19,7 @@ from .._core.calling.invoke import attempt, invoke
 from .._core.calling.invoke import elementwise as compute
 from .._core.declaring.declare import elementwise, mixed, primary, view
 from .._core.engines import dtypes
+from .._core.kernels.record import Derivative, Fails
 from ..typing import Scalar
 from .creation import zeros_like
 
@@ -38,7 +39,7 @@ def abs(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """
 
 
-@elementwise(np.acos)
+@elementwise(np.acos, harmless=0)
 def acos(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """Compute the inverse cosine, in radians, in [0, π].
 
@@ -50,7 +51,7 @@ def acos(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """
 
 
-@elementwise(np.acosh)
+@elementwise(np.acosh, harmless=2)
 def acosh(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """Compute the inverse hyperbolic cosine.
 
@@ -62,7 +63,7 @@ def acosh(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """
 
 
-@elementwise(np.asin)
+@elementwise(np.asin, harmless=0)
 def asin(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """Compute the inverse sine, in radians, in [-π/2, π/2].
 
@@ -98,7 +99,7 @@ def atan(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """
 
 
-@elementwise(np.atanh)
+@elementwise(np.atanh, harmless=0)
 def atanh(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """Compute the inverse hyperbolic tangent.
 
@@ -134,7 +135,7 @@ def cbrt(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """
 
 
-@elementwise(np.ceil)
+@elementwise(np.ceil, derivative=Derivative.CONSTANT)
 def ceil(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """Round each element up to the next integer, keeping the dtype.
 
@@ -206,7 +207,7 @@ def expm1(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """
 
 
-@elementwise(np.floor)
+@elementwise(np.floor, derivative=Derivative.CONSTANT)
 def floor(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """Round each element down to the next integer, keeping the dtype.
 
@@ -350,7 +351,7 @@ def reciprocal(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """
 
 
-@elementwise(np.sign)
+@elementwise(np.sign, derivative=Derivative.CONSTANT)
 def sign(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """Compute the sign of each element: -1, 0 or 1; of a complex one ``x / abs(x)``; NaN stays.
 
@@ -446,7 +447,7 @@ def tanh(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """
 
 
-@elementwise(np.trunc)
+@elementwise(np.trunc, derivative=Derivative.CONSTANT)
 def trunc(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """Round each element toward zero, keeping the dtype.
 
@@ -494,7 +495,7 @@ def bitwise_and(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array
     """
 
 
-@elementwise(np.bitwise_left_shift)
+@elementwise(np.bitwise_left_shift, fails=Fails.INTEGERS)
 def bitwise_left_shift(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Shift the bits of x1 left by x2 places; beyond the width the result is 0.
 
@@ -518,7 +519,7 @@ def bitwise_or(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array 
     """
 
 
-@elementwise(np.bitwise_right_shift)
+@elementwise(np.bitwise_right_shift, fails=Fails.INTEGERS)
 def bitwise_right_shift(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Shift the bits of x1 right by x2 places, copying the sign.
 
@@ -578,7 +579,7 @@ def equal(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | Non
     """
 
 
-@elementwise(np.floor_divide)
+@elementwise(np.floor_divide, derivative=Derivative.CONSTANT)
 def floor_divide(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Divide and round toward negative infinity, keeping the dtype.
 
@@ -758,7 +759,7 @@ def not_equal(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array |
     """
 
 
-@elementwise(np.pow)
+@elementwise(np.pow, fails=Fails.INTEGERS)
 def pow(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Raise x1 to the power x2; integers don't take negative integer powers.
 

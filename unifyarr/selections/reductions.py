@@ -8,18 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from .._core.kernels.record import REDUCTION, Kernel, kernel_named
 from .dense import Densely, Selected
 
-# Kernels along an axis that isn't there any more in what they give.
-LOSING = frozenset(
-    {
-        *("max", "min", "sum", "prod", "any", "all", "mean", "var", "std", "argmax", "argmin", "vecdot"),
-        *("count_nonzero", "vector_norm"),
-    }
-)
-# What takes no part in a reduction.
-NEUTRAL = {"sum": 0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "vector_norm": 0}
-_SPREADS = frozenset({"mean", "var", "std"})
+# The rules of kernels that have no number for a neutral element, by name.
+_OWN: dict[str, Callable[..., Any]] = {}
+
+
+def _own(names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give the rule of kernels."""
+
+    def decorate(rule: Callable[..., Any]) -> Callable[..., Any]:
+        _OWN.update(dict.fromkeys(names.split(), rule))
+        return rule
+
+    return decorate
+
+
+def reduction_rule(record: Kernel) -> Callable[..., Any] | None:
+    """Return what a kernel gives over the axis that is selected from; ``None`` where nothing says how."""
+    is_filled = record.kind is REDUCTION and isinstance(record.neutral, (int, float))
+    return _reduced if is_filled else _OWN.get(record.name)
 
 
 def _reduced(
@@ -28,9 +37,10 @@ def _reduced(
     (x,) = natives
     if name == "vector_norm" and not static["ord"] > 0:
         do.refuse(f"vector_norm(ord={static['ord']})")
-    return do.kernel(name, do.filled(x, NEUTRAL[name]), gives=result, **static)
+    return do.kernel(name, do.filled(x, kernel_named(name).neutral), gives=result, **static)
 
 
+@_own("max min")
 def _extremum(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
@@ -47,6 +57,7 @@ def outermost(dtype: np.dtype[Any], lowest: bool) -> Any:
     return -np.inf if lowest else np.inf
 
 
+@_own("vecdot")
 def _product_of_rows(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
@@ -57,6 +68,7 @@ def _product_of_rows(
     return do.kernel(name, *[do.filled(each, 0) for each in selections], gives=result, **static)
 
 
+@_own("cumulative_sum cumulative_prod")
 def _accumulated(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
@@ -67,6 +79,7 @@ def _accumulated(
     return do.selection(do.kernel(name, whole, gives=(do.shape(whole), static["dtype"]), **static), x.mask, x.axis)
 
 
+@_own("mean var std")
 def _spread(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
@@ -125,6 +138,7 @@ def _root(do: Densely, x: Any) -> Any:
     return do.kernel("where", zero, x, root, gives=gives)
 
 
+@_own("argmax argmin")
 def _outmost_place(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
@@ -141,13 +155,3 @@ def _outmost_place(
     found = do.kernel("astype", do.both(found, x.mask), dtype=np.dtype(np.int64))
     place = do.kernel("argmax", found, axis=0, keepdims=True, gives=((1,), np.int64))
     return do.reshaped(do.kernel("gather", do.ranks(x.mask), place), (1,) * bool(static["keepdims"]))
-
-
-REDUCTIONS: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(NEUTRAL, _reduced),
-    **dict.fromkeys(_SPREADS, _spread),
-    **dict.fromkeys(("max", "min"), _extremum),
-    **dict.fromkeys(("argmax", "argmin"), _outmost_place),
-    **dict.fromkeys(("cumulative_sum", "cumulative_prod"), _accumulated),
-    "vecdot": _product_of_rows,
-}

@@ -8,24 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core.declaring.declare import DECLARATIONS
+from .._core.kernels.record import ELEMENTWISE, kernel_named
 from .._core.values.shapes import broadcast
 from .dense import Densely, Selected, SelectedPlaces
-from .reductions import LOSING, REDUCTIONS, outermost
+from .reductions import outermost, reduction_rule
 
-# Kernels that compute element by element, beside those of ufuncs.
-ALIKE = frozenset(
-    {
-        *("where", "astype", "clip", "real", "imag", "set_real", "set_imag", "put_mask", "round", "remainder"),
-        *("detach", "stop_gradient", "erf", "erfc", "erfinv", "ndtri", "gammaln", "digamma", "gammainc", "gammaincc"),
-        *("i0", "i0e", "i1", "i1e", "betainc", "zeta", "relu", "sigmoid", "sinc", "nan_to_num", "frexp", "ldexp"),
-        *("modf", "spacing"),
-    }
-)
-# What unselected places hold for functions that have no finite value, or no finite slope, for one.
-HARMLESS = {"atanh": 0, "asin": 0, "acos": 0, "acosh": 2, "ndtri": 0.5, "erfinv": 0, "zeta": 2, "betainc": 0.5}
-# Kernels that give a selection of arrays that are none.
-CHOOSING = frozenset({"nonzero", "select", "put_selected"})
 # What a combined write does, and what adds nothing to it.
 _COMBINED = {"add": ("add", 0), "multiply": ("multiply", 1), "max": ("maximum", None), "min": ("minimum", None)}
 
@@ -51,7 +38,8 @@ def densely(
         return _put(do, natives, len(natives) - 2, static["reduction"])
     if name == "repeat" and not isinstance(natives[0], Selected):
         return do.refuse_counts()
-    if name in ALIKE or (name in DECLARATIONS and DECLARATIONS[name].ufunc is not None):
+    record = kernel_named(name)
+    if record.kind is ELEMENTWISE:
         return _alike(do, name, natives, static, result, offered)
     if name == "take" and not isinstance(natives[0], Selected):
         return _taken_along(do, *natives, axis=static["axis"])
@@ -65,8 +53,8 @@ def densely(
         axes = _axes(static, len(do.shape(x)))
         if axes is not None and x.axis not in axes:
             return _rows(do, name, natives, axes, static, result, offered)
-        if axes is not None and name in REDUCTIONS:
-            return REDUCTIONS[name](do, name, natives, axes, static, result)
+        if axes is not None and (over := reduction_rule(record)) is not None:
+            return over(do, name, natives, axes, static, result)
     elif name == "matmul":
         return _product(do, x, natives[1:], static)
     # An optional kernel also has a composition.
@@ -87,7 +75,7 @@ def _alike(do: Densely, name: str, natives: Sequence[Any], static: dict[str, Any
     """Element by element."""
     selections = [each for each in natives if isinstance(each, Selected)]
     mask = do.mask_of(selections, f"{name}()")
-    whole = do.whole(natives, HARMLESS.get(name, 1))
+    whole = do.whole(natives, kernel_named(name).harmless)
     # Shapes meet at their ends.
     back = {len(do.shape(each.dense)) - each.axis for each in selections}
     if len(back) > 1:
@@ -116,7 +104,7 @@ def _rows(
     if len(selections) < len(natives) or len({(each.axis, len(do.shape(each.dense))) for each in selections}) > 1:
         do.refuse(f"{name}()")
     mask, axis = do.mask_of(selections, f"{name}()"), selections[0].axis
-    if name in LOSING and not static.get("keepdims"):
+    if kernel_named(name).drops_axes and not static.get("keepdims"):
         axis -= sum(each < axis for each in axes)
     elif name == "stack":
         axis += axes[0] <= axis

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.engines.kernels import MACHINERY, RANDOM, kernels_of
+from .._core.engines.kernels import kernels_of
 from .._core.engines.registry import BUILT_IN, load
+from .._core.kernels.record import KERNELS, RANDOM
 from ..backends import Backend
 from ..errors import UnifyarrError
 from .declarations import DECLARATIONS
@@ -84,8 +85,9 @@ def _kernels() -> dict[str, list[str]]:
             found = optional if declaration.category in ("mixed", "compositional") else needed
             found[category].update(declaration.kernels)
             optional[category].update(declaration.derivatives)
-    for kernel in MACHINERY:
-        needed["indexing" if kernel in _INDEXING else "manipulation"].add(kernel)
+    for record in KERNELS.values():
+        if record.required:
+            needed["indexing" if record.name in _INDEXING else "manipulation"].add(record.name)
     known = kernels_of(load("numpy").engine)
     taken: set[str] = set()
     lines: dict[str, list[str]] = {}
@@ -100,7 +102,8 @@ def _kernels() -> dict[str, list[str]]:
             before = [*lines[category], ""] if category in lines else []
             lines[category] = [*before, "# Composed of other functions unless they are here:", f"# {', '.join(extra)}"]
         taken |= optional[category]
-    lines["random"] = ["# The engine's own random numbers, if it has any:", f"# {', '.join(sorted(RANDOM))}"]
+    drawn = sorted([record.name for record in KERNELS.values() if record.kind is RANDOM])
+    lines["random"] = ["# The engine's own random numbers, if it has any:", f"# {', '.join(drawn)}"]
     return {category: _wrapped(each) for category, each in lines.items()}
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unifyarr._core.declaring.declare import DECLARATIONS
-from unifyarr._core.declaring.types import ArrayType
 from unifyarr._core.engines.registry import load
+from unifyarr._core.kernels.types import ArrayType
 from unifyarr.graph.core.basic import Apply, Constant, Variable
 from unifyarr.graph.fusion.recipes import recipe_of
 from unifyarr.graph.fusion.region import CAST, WHERE, ufunc_of

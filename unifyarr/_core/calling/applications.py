@@ -16,11 +16,11 @@ from ..arrays.array import Array, owner, wrap
 from ..arrays.ownership import read, share
 from ..arrays.recipes import root_of
 from ..declaring.cuts import Cut, is_cut
-from ..declaring.types import ArrayType
 from ..engines import dtypes
 from ..engines.handle import Handle
 from ..engines.registry import load
 from ..engines.tracing import capture, checking
+from ..kernels.types import ArrayType
 from ..values.declared import functions
 from ..values.records import Record
 from ..writing.inplace import check_device

@@ -17,13 +17,14 @@ from ..arrays.array import Array, wrap
 from ..arrays.ownership import Pending, read
 from ..arrays.recipes import is_recipe
 from ..arrays.weak import WeakFloat
-from ..declaring.types import ArrayType, result_types
+from ..declaring.types import result_types
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, casts_itself, declines
-from ..engines.kernels import MOVES
 from ..engines.refusals import is_refusal
 from ..engines.tracing import checking, mode, recording
+from ..kernels.record import kernel_named
+from ..kernels.types import ArrayType
 from ..values.lengths import equal_as_known
 from ..values.shapes import broadcast, check_memory
 from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
@@ -59,7 +60,7 @@ def invoke(
     """
     backend = operands[0]._backend
     kernel = backend.kernel(name)
-    if dtypes.USED and name not in MOVES:
+    if dtypes.USED and not kernel_named(name).moves:
         dtypes.check_computes(name, *(x.dtype for x in operands), static.get("dtype"))
     if "dtype" in static:
         static["dtype"] = static["dtype"].dtype
@@ -106,7 +107,7 @@ class _Declined(Exception):
 def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
     """Call a kernel as ``invoke`` does, or return ``None`` where the backend has none or the kernel declines."""
     backend = operands[0]._backend
-    if dtypes.USED and name not in MOVES:
+    if dtypes.USED and not kernel_named(name).moves:
         # What is composed on one engine and refused on another would be a difference.
         dtypes.check_computes(name, *(x.dtype for x in operands))
     if name not in backend.kernels or name in declined.get():

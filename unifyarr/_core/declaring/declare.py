@@ -16,7 +16,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ..engines.handle import Handle
-from ..values.declared import functions, kernel_names
+from ..kernels.record import declare_ufunc
+from ..values.declared import functions
 from ..values.lazily import cached_property
 from ..values.supplying import NotSupplied
 from .function import Function
@@ -139,7 +140,6 @@ def _declare(body: F, category: str, **options: Any) -> F:
     declaration = Declaration(body, category, **options)
     DECLARATIONS[declaration.qualified_name] = declaration
     declaration.public = declaration.function()
-    kernel_names.update(declaration.kernels, declaration.derivatives)
     if not declaration.namespace:
         setattr(functions, declaration.name, declaration.public)
     return cast(F, declaration.public)
@@ -178,16 +178,18 @@ def in_docstring(text: str) -> str:
     return text.replace("\n    ", "\n") if sys.version_info >= (3, 13) else text
 
 
-def elementwise(ufunc: np.ufunc, *, standard: bool = True) -> Callable[[F], F]:
-    """Declare an elementwise function with the dtypes of a NumPy ufunc; the body is only a signature.
+def elementwise(ufunc: np.ufunc, *, standard: bool = True, **facts: Any) -> Callable[[F], F]:
+    """Declare an elementwise function with the dtypes of a NumPy ufunc, and its kernel; the body is only a signature.
 
-    ``standard`` says whether the Array API standard has the function, which the docstring names as its source.
+    ``standard`` says whether the Array API standard has the function, which the docstring names as its source, and
+    ``facts`` what isn't so for most elementwise kernels: see ``kernels/record.py``.
     """
 
     def decorate(body: F) -> F:
         named = f"Array API standard 2025.12, ``{body.__name__}``; " if standard else ""
         shared = _ELEMENTWISE_DOC.format(operands=_OPERANDS[ufunc.nin], standard=named, ufunc=ufunc.__name__)
         body.__doc__ = f"{(body.__doc__ or '').rstrip()}\n{in_docstring(shared)}"
+        declare_ufunc(body.__name__, ufunc, **facts)
         return _declare(body, "elementwise", ufunc=ufunc, kernels=(body.__name__,), fast=True)
 
     return decorate

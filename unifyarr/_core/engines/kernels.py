@@ -9,44 +9,18 @@ from types import ModuleType
 from typing import Any
 
 from ...backends.base import Backend
-from ..values.declared import kernel_names
+from ..kernels.moving import METHODS
+from ..kernels.record import KERNELS
 
 Kernel = Callable[..., Any]
 
-# What no function's declaration names: views, indexing and casts, which the machinery itself calls,
-_INDEXING = "get_window", "set_window", "gather", "scatter", "put_mask"
-_VIEWS = "reshape", "permute_dims", "broadcast_to", "diagonal", "real", "imag", "set_real", "set_imag", "bitcast"
-MACHINERY = frozenset({*_INDEXING, *_VIEWS, "astype", "concat", "stack"})
-# reads and writes by masks where no length is known before its values are,
-SELECTIONS = frozenset({"select", "put_selected", "take_places", "put_places"})
-# and the engine's own generator of random numbers, which it need not have.
-_DRAWS = "uniform", "normal", "integers", "permutation", "gamma", "poisson", "binomial"
-RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})
-# What an engine has whose arrays lie on several devices.
-PLACES = frozenset({"shard"})
-# What functions declare in the namespaces that are imported at their first use.
-_NN = (
-    "attention attention_backward attention_with_sums convolution detach gelu_with_slope layer_norm_backward "
-    "layer_norm_with_moments linear log_softmax log_softmax_backward relu root_mean_square sigmoid softmax "
-    "softmax_backward"
-)
-_LINALG = (
-    "cholesky cross det eig eigh eigvals eigvalsh expm inv lu lu_factor lu_permutation matrix_norm matrix_power "
-    "matrix_rank pinv qr slogdet solve solve_triangular square_repeatedly svd svdvals vector_norm"
-)
-_FFT = "fft fftn hfft ifft ifftn ihfft irfft irfftn rfft rfftn"
-_SPECIAL = "betainc digamma gammainc gammaincc gammaln i0 i0e i1 i1e zeta"
-LATER = frozenset(f"{_NN} {_LINALG} {_FFT} {_SPECIAL}".split())
-# What moves elements and computes nothing: of arrays whose dtype only stores numbers, too.
-MOVES = MACHINERY - {"real", "imag", "set_real", "set_imag"} | SELECTIONS | PLACES | {"empty", "zeros", "ones", "full"}
-MOVES |= {"detach", "pad", "repeat", "roll", "stop_gradient", "take", "take_along_axis", "where"}
 # Callables that are no functions: what annotations are made of.
 _TYPES = frozenset({"typing", "types", "collections.abc"})
 
 
 def known_kernels() -> frozenset[str]:
     """Return the names of all kernels that the package calls."""
-    return MACHINERY | SELECTIONS | RANDOM | PLACES | LATER | kernel_names
+    return frozenset(KERNELS.keys() - METHODS)
 
 
 def kernels_of(engine: Backend[Any]) -> dict[str, Kernel]:

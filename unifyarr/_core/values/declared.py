@@ -21,10 +21,8 @@ class _Later:
         return found
 
 
-# ``declare`` puts in here each function of the main namespace,
+# ``declare`` puts in here each function of the main namespace.
 functions: Any = SimpleNamespace()
-# and the names of the kernels of all functions.
-kernel_names: set[str] = set()
 # NumPy's names and signatures: what an array's methods are that the main namespace has otherwise.
 numpy: Any = _Later(f"{__name__.partition('.')[0]}.numpy")
 # Loops and compiled functions, which compositions are made of too.

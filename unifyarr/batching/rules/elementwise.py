@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._core.declaring.declare import DECLARATIONS
-from ..._core.engines.kernels import known_kernels
+from ..._core.kernels.record import ELEMENTWISE
 from ..calls import Call
 from ..natives import Batched
-from ..rule import rule
+from ..rule import kind_rule, rule
 
 
 def _elementwise(call: Call, *operands: Batched, **static: Any) -> Any:
     return call(*call.aligned(operands), **static)
 
 
-def _is_elementwise(name: str) -> bool:
-    return name in DECLARATIONS and DECLARATIONS[name].ufunc is not None
+kind_rule(ELEMENTWISE, _elementwise)
 
 
-rule(" ".join(sorted(filter(_is_elementwise, known_kernels()))), _elementwise)
-rule("remainder round clip frexp ldexp modf spacing where relu sigmoid erf erfc erfinv ndtri", _elementwise)
-rule("digamma gammaln gammainc gammaincc betainc zeta i0 i0e i1 i1e", _elementwise)
-rule("astype real imag detach stop_gradient", _elementwise)
+def _put_mask(call: Call, x: Batched, value: Batched, mask: Batched) -> Any:
+    return call(call.front(x), *call.aligned([value], call.ndim(x)), call.front(mask))
+
+
+# What is written keeps its shape.
+rule("put_mask", _put_mask)
+rule("set_real set_imag", lambda call, x, value: call(call.front(x), call.front(value)))

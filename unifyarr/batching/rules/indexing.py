@@ -32,12 +32,6 @@ def _scatter(call: Call, x: Batched, value: Batched, *indices: Batched, **static
 rule("scatter scatter_reduce", _scatter)
 
 
-def _put_mask(call: Call, x: Batched, value: Batched, mask: Batched) -> Any:
-    return call(call.front(x), *call.aligned([value], call.ndim(x)), call.front(mask))
-
-
-rule("put_mask", _put_mask)
-
 # -- along an axis ----------------------------------------------------------------------------------------------------
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._core.kernels.record import MATRIX
 from ..._core.values.shapes import broadcast
 from ..calls import Call
 from ..natives import Batched
-from ..rule import composed, rule
+from ..rule import kind_rule, rule
 
 
 def _of_matrices(call: Call, x: Batched, **static: Any) -> Any:
     return call(x.value, **static)
 
 
-rule("cholesky det slogdet inv pinv qr svd svdvals eig eigvals eigh eigvalsh", _of_matrices)
-rule("matrix_norm matrix_power matrix_rank expm lu lu_factor lu_permutation", _of_matrices)
-rule("diagonal tril triu", _of_matrices)
+kind_rule(MATRIX, _of_matrices)
 rule("square_repeatedly", lambda call, x, counts: call(call.front(x), call.front(counts)))
 rule("cross", lambda call, x1, x2, *, axis: call(*call.aligned([x1, x2]), axis=axis))
 rule("vecdot", lambda call, x1, x2, *, axis: call(*call.aligned([x1, x2]), axis=axis + 1))
@@ -59,5 +58,3 @@ def _solve(call: Call, x1: Batched, x2: Batched, **static: Any) -> Any:
 
 
 rule("solve solve_triangular", _solve)
-composed("einsum linear attention attention_with_sums attention_backward gelu_with_slope")
-composed("layer_norm_with_moments layer_norm_backward softmax_backward log_softmax_backward")

@@ -1,18 +1,23 @@
-"""Convolutions, tables and counts, random numbers, and arrays from nothing."""
+"""Convolutions, tables and counts, and random numbers."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from ..._core.kernels.record import RANDOM, ROWS
 from ..calls import Call
 from ..natives import Batched
-from ..rule import composed, made, rule
+from ..rule import kind_rule, rule
 
 
 def _by_rows(call: Call, *operands: Batched, **static: Any) -> Any:
     return call.by_rows(operands, **static)
 
+
+kind_rule(ROWS, _by_rows)
+# Behind the state that follows.
+kind_rule(RANDOM, _by_rows)
 
 # -- convolutions -----------------------------------------------------------------------------------------------------
 
@@ -48,7 +53,6 @@ def _convolution(call: Call, x: Batched, weight: Batched, *biases: Batched, grou
 
 
 rule("convolution", _convolution)
-rule("convolve", _by_rows)
 
 # -- tables and counts ------------------------------------------------------------------------------------------------
 
@@ -74,15 +78,3 @@ def _bincount(call: Call, x: Batched, *weights: Batched, length: int) -> Any:
 
 
 rule("bincount", _bincount)
-rule("count_between", _by_rows)
-composed("partition")
-
-# -- random numbers, behind the state that follows --------------------------------------------------------------------
-
-rule("draw_uniform draw_normal draw_integers draw_permutation draw_gamma draw_poisson", _by_rows)
-rule("draw_binomial", _by_rows)
-
-# -- arrays from nothing, and devices, which are chosen outside -------------------------------------------------------
-
-made("empty zeros ones full random_state")
-composed("shard")

@@ -1,35 +1,28 @@
-"""Reductions, accumulations and Fourier transforms: the axes that they name are one further."""
+"""Reductions, and what goes along axes: those that they name are one further."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
+from ..._core.kernels.record import ALONG, REDUCTION
 from ..calls import Call
 from ..natives import Batched
-from ..rule import rule
+from ..rule import kind_rule, rule
 
 
-def _over(call: Call, x: Batched, *, axis: Sequence[int], **static: Any) -> Any:
-    return call(x.value, axis=tuple([each + 1 for each in axis]), **static)
+def _further(axes: Any) -> Any:
+    return axes + 1 if isinstance(axes, int) else tuple([each + 1 for each in axes])
 
 
-rule("sum prod mean max min var std all any count_nonzero vector_norm root_mean_square", _over)
+def _along(call: Call, x: Batched, **static: Any) -> Any:
+    """Call a kernel that names its axes by one number or several, as ``axis`` or ``axes``."""
+    name = "axis" if "axis" in static else "axes"
+    return call(x.value, **{**static, name: _further(static[name])})
 
 
-def _accumulated(call: Call, x: Batched, *, axis: int, **static: Any) -> Any:
-    return call(x.value, axis=axis + 1, **static)
-
-
-rule("cumulative_sum cumulative_prod fft ifft rfft irfft hfft ihfft", _accumulated)
-
-
-def _over_axes(call: Call, x: Batched, *, axes: Sequence[int], **static: Any) -> Any:
-    return call(x.value, axes=tuple([each + 1 for each in axes]), **static)
-
-
-rule("fftn ifftn rfftn irfftn", _over_axes)
+kind_rule(REDUCTION, _along)
+kind_rule(ALONG, _along)
 
 
 def _place(call: Call, x: Batched, *, axis: int | None, keepdims: bool) -> Any:
@@ -42,3 +35,20 @@ def _place(call: Call, x: Batched, *, axis: int | None, keepdims: bool) -> Any:
 
 
 rule("argmax argmin", _place)
+
+
+def _pad(call: Call, x: Batched, *, widths: Any, mode: str, values: Any) -> Any:
+    return call(x.value, widths=((0, 0), *widths), mode=mode, values=((0, 0), *values) if values else values)
+
+
+rule("pad", _pad)
+
+
+def _repeat(call: Call, x: Batched, *counts: Batched, count: int | None, axis: int | None) -> Any:
+    if any(not each.is_constant for each in counts):
+        return call.by_rows([x, *counts], count=count, axis=axis)
+    value = x.value if axis is not None else call.k.reshape(x.value, (call.size, -1))
+    return call(value, *[each.value for each in counts], count=count, axis=(axis or 0) + 1)
+
+
+rule("repeat", _repeat)

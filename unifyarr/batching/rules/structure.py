@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..._core.kernels.record import JOIN
 from ..calls import Call
 from ..natives import Batched
-from ..rule import refused, rule
+from ..rule import kind_rule, rule
 
 Window = Sequence[tuple[int, int, int]]
 
@@ -32,37 +33,10 @@ def _set_window(call: Call, x: Batched, value: Batched, *, window: Window) -> An
 
 
 rule("set_window", _set_window)
-rule("set_real set_imag", lambda call, x, value: call(call.front(x), call.front(value)))
 
 
 def _joined(call: Call, *arrays: Batched, axis: int) -> Any:
     return call(*map(call.front, arrays), axis=axis + 1)
 
 
-rule("concat stack", _joined)
-
-
-def _along(call: Call, x: Batched, *, axis: Any, **static: Any) -> Any:
-    axes = axis + 1 if isinstance(axis, int) else tuple([each + 1 for each in axis])
-    return call(x.value, axis=axes, **static)
-
-
-rule("roll diff sort argsort softmax log_softmax", _along)
-
-
-def _pad(call: Call, x: Batched, *, widths: Any, mode: str, values: Any) -> Any:
-    return call(x.value, widths=((0, 0), *widths), mode=mode, values=((0, 0), *values) if values else values)
-
-
-rule("pad", _pad)
-
-
-def _repeat(call: Call, x: Batched, *counts: Batched, count: int | None, axis: int | None) -> Any:
-    if any(not each.is_constant for each in counts):
-        return call.by_rows([x, *counts], count=count, axis=axis)
-    value = x.value if axis is not None else call.k.reshape(x.value, (call.size, -1))
-    return call(value, *[each.value for each in counts], count=count, axis=(axis or 0) + 1)
-
-
-rule("repeat", _repeat)
-refused("unique_all unique_counts unique_inverse unique_values", "find different values outside of vmap()")
+kind_rule(JOIN, _joined)

@@ -9,7 +9,6 @@ from . import linalg as linalg
 from . import normalization as normalization
 from . import norms as norms
 from . import products as products
-from . import random as random
 from . import reductions as reductions
 from . import special as special
 from . import structure as structure

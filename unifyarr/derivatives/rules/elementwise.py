@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..rule import composed, constant, rule
+from ..rule import rule
 from .backward import backward
 
 # -- arithmetic -------------------------------------------------------------------------------------------------------
@@ -202,10 +202,5 @@ rule("log_softmax", lambda k, g, out, x, *, axis: _of_log_softmax(k, g, out, axi
 
 # -- what jumps or doesn't change -------------------------------------------------------------------------------------
 
-constant("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-constant("logical_and", "logical_or", "logical_xor", "logical_not", "isfinite", "isinf", "isnan", "signbit")
-constant("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift")
-constant("sign", "floor", "ceil", "trunc", "round", "floor_divide", "gcd", "lcm", "spacing")
-composed("ldexp", "frexp", "modf")
 # The next number moves with its first operand.
 rule("nextafter", lambda k, g, out, x, y: g, None, uses=())

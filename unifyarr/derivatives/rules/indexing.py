@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.values.lengths import PartialShape
-from ..rule import Into, composed, constant, joint_rule, rule
+from ..rule import Into, joint_rule, rule
 
 # All operands after the array, or after the value too: there are as many as the array has axes.
 _INDICES, _LATER = range(1, 65), range(2, 66)
@@ -207,5 +207,3 @@ rule("unique_values", lambda k, g, out, x: _into_first(k, g, x), uses=(0,))
 # -- places and counts ------------------------------------------------------------------------------------------------
 
 rule("bincount", None, lambda k, g, out, x, *weights, length: k.take(g, x, axis=0), uses=(0,))
-constant("argmax", "argmin", "argsort", "nonzero", "searchsorted", "count_nonzero", "all", "any", "isin")
-composed("count_between", "partition")

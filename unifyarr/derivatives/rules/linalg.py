@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rule import constant, joint_rule, rule
+from ..rule import joint_rule, rule
 from .matrices import adjoint, column, derivative_in_blocks, row, solve_triangular
 
 # -- determinants -----------------------------------------------------------------------------------------------------
@@ -118,4 +118,3 @@ rule(
     None,
     uses=(0, 1),
 )
-constant("matrix_rank", "lu_permutation")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..rule import composed, rule
+from ..rule import rule
 
 
 def _left(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
@@ -75,4 +75,3 @@ rule(
 )
 
 # Their bodies are made of products.
-composed("attention", "convolution", "convolve", "einsum", "interp")

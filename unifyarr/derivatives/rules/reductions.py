@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rule import composed, rule
+from ..rule import rule
 from .structure import flipped, part
 
 Axis = tuple[int, ...]
@@ -165,4 +165,3 @@ def _sort(k: Any, g: Any, out: Any, x: Any, *, axis: int, **static: Any) -> Any:
 
 
 rule("sort", _sort, uses=(0,))
-composed("diff")

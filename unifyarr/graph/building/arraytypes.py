@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..._core.arrays.convert import backend_of
-from ..._core.declaring.types import ArrayType
 from ..._core.engines import dtypes
+from ..._core.kernels.types import ArrayType
 from ..core.basic import Type, Variable
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..._core.declaring.declare import DECLARATIONS, Declaration
+from ..._core.kernels.record import KERNELS, Alias
 from ..core.basic import Apply, Constant, Op, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
-from ..kernels.kernelop import VIEWS, KernelOp
+from ..kernels.kernelop import KernelOp
 from ..kernels.operations import UserOp
 from .arraytypes import values_of
 from .variables import apply
@@ -149,7 +150,9 @@ def _check_head(head: Head) -> None:
     declaration = _declaration_of(head)
     if declaration is None:
         raise TypeError(f"an operation is an Op, a class of these, a function of arrays or a name, not {head!r}")
-    is_kernel = declaration.category not in _COMPOSED or declaration.name in VIEWS
+    record = KERNELS.get(declaration.name)
+    is_view = record is not None and record.alias is Alias.VIEW
+    is_kernel = declaration.category not in _COMPOSED or is_view
     if not is_kernel and declaration.operation is None:
         raise ValueError(
             f"{declaration.qualified_name}() is no operation of graphs, but made of others: print(ua.graph.trace(...)) "

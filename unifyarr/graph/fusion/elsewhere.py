@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.kernels.types import ArrayType
 from ..core.basic import Apply
 from ..kernels.executors import Schedule
 from ..kernels.windows import roots

@@ -10,9 +10,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
+from ..._core.kernels.types import ArrayType
 from ..core.basic import Apply, Op
 from ..kernels.kernelop import is_writable
 from . import elsewhere

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.declaring.types import ArrayType
+from ..._core.kernels.types import ArrayType
 from ..._core.values.logs import INFO, listener
 from ...backends.base import HostLoops
 from . import background, cache, warn

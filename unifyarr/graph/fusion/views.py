@@ -7,35 +7,15 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..._core.declaring.declare import DECLARATIONS
+from ..._core.kernels.record import Order
 from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Variable
-from ..kernels.kernelop import COPY, WRITES, KernelOp
+from ..kernels.kernelop import COPY, KernelOp
 from ..kernels.laidout import LaidOut
 from .region import Axis
 
 # Whether the axes of a value are in C order: not known; yes, but elements may repeat; or there may be gaps; or neither.
 UNKNOWN, SPREAD, ORDERED, DENSE = range(4)
-
-# Kernels whose results are in C order without gaps, whatever their arguments are.
-_MAKE_DENSE = frozenset(("arange", "eye", "empty", "full", "linspace", "matmul", "ones", "zeros"))
-# Kernels that are no ufuncs, but keep the order of their arguments as a ufunc does.
-_KEEP_ORDER = frozenset(
-    (
-        *("clip", "round", "sigmoid", "where"),
-        *("all", "any", "max", "mean", "min", "prod", "std", "sum", "var", "cumulative_prod", "cumulative_sum"),
-    )
-)
-# Kernels whose results are in C order without gaps, if their arguments are.
-_STAY_DENSE = frozenset(
-    (
-        *("argsort", "concat", "erf", "erfc", "repeat", "sort", "stack", "take", "take_along_axis"),
-        *("tril", "triu", "softmax", "softmax_backward", "log_softmax", "log_softmax_backward", "gelu_with_slope"),
-        *("layer_norm_with_moments", "layer_norm_backward", "root_mean_square"),
-    )
-)
-# Those of them whose indices may have gaps.
-_TAKES = frozenset(("take", "take_along_axis"))
 
 
 class Seen(NamedTuple):
@@ -173,18 +153,18 @@ def _order_after(node: Apply, inputs: Sequence[int]) -> int:
         return _order(node.outputs[0], op.strides)
     if not isinstance(op, KernelOp):
         return UNKNOWN
-    if op.name in _MAKE_DENSE:
+    order = op.record.order
+    if order is Order.DENSE:
         return DENSE
-    if op.name in WRITES or op.name == COPY:
+    if op.writes or op.name == COPY:
         return inputs[0]
     if op.name in _VIEWS:
         return _order_of_view(node, inputs[0])
     if op.name in ("astype", "roll"):
         # Its result is in the order of memory, in which an axis whose elements repeat comes last.
         return DENSE if inputs[0] >= ORDERED else UNKNOWN
-    if op.name in _STAY_DENSE and inputs[0] == DENSE and min(inputs) >= (ORDERED if op.name in _TAKES else DENSE):
-        return DENSE
-    declaration = DECLARATIONS.get(op.name)
-    if op.name in _KEEP_ORDER or (declaration is not None and declaration.ufunc is not None):
-        return DENSE if all(inputs) else UNKNOWN
-    return UNKNOWN
+    if order is Order.STAYS:
+        # Indices may have gaps.
+        least = DENSE if op.record.indexed is None else ORDERED
+        return DENSE if inputs[0] == DENSE and min(inputs) >= least else UNKNOWN
+    return DENSE if order is Order.KEEPS and all(inputs) else UNKNOWN

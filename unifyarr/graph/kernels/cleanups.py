@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..._core.engines.handle import Handle
+from ..._core.kernels.record import Alias
 from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
 from .hosting import is_users
-from .kernelop import COPY, VIEWS, KernelOp, goes_backwards, is_elementwise, is_kernel, kernel_op
+from .kernelop import COPY, KernelOp, goes_backwards, has_alias, is_elementwise, is_kernel, kernel_op
 from .laidout import LaidOut
 
 # A folded constant has at most this many elements. A larger one is computed at each call, so that it holds no memory.
@@ -186,7 +187,7 @@ def write_apart(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None
     if not hasattr(_backend(node).kernel("set_window"), "writes_apart"):
         return None
     x = node.inputs[0]
-    while is_kernel(x.owner, *VIEWS):
+    while has_alias(x.owner, Alias.VIEW):
         if is_kernel(x.owner, "reshape"):
             return _applied(node, node.inputs, apart=True)
         x = x.owner.inputs[0]  # type: ignore[union-attr]

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
+from ..._core.kernels.record import Alias, Fails
 from ..core.basic import Apply, Op, Variable
 from .hosting import is_users
-from .kernelop import COPY, FILLS, STORE, VIEWS, KernelOp, has_loop, is_elementwise, is_kernel, unknown_inputs
-from .lengths import CHOOSING
+from .kernelop import COPY, KernelOp, is_elementwise, is_kernel, unknown_inputs
 from .operations import UserOp
-
-# Kernels that raise for no values, beside elementwise ones. Any other may: for an index, or a singular matrix.
-CERTAIN = (
-    VIEWS
-    | FILLS
-    | {"set_window", "set_real", "set_imag", "put_mask", "put_selected", "select", "take_places", "copy", "astype"}
-    | {"all", "any", "argmax", "argmin", "argsort", "clip", "concat", "count_between", "count_nonzero", "cross"}
-    | {"cumulative_prod", "cumulative_sum", "diff", "einsum", "interp", "isin", "matmul", "max", "mean", "min"}
-    | {"nonzero", "pad", "partition", "prod", "roll", "root_mean_square", "sort", "stack", "std", "stop_gradient"}
-    | {"sum", "tril", "triu", "unique_all", "unique_counts", "unique_inverse", "unique_values", "var", "vecdot"}
-    | {"vector_norm", "where", "square_repeatedly", "lu_permutation", "convolve", "convolution", "linear"}
-    | {"attention", "attention_backward", "attention_with_sums", "gelu_with_slope", "layer_norm_backward"}
-    | {"layer_norm_with_moments", "log_softmax", "log_softmax_backward", "relu", "sigmoid", "softmax"}
-    | {"softmax_backward", "betainc", "digamma", "erf", "erfc", "erfinv", "gammainc", "gammaincc", "gammaln"}
-    | {"i0", "i0e", "i1", "i1e", "ndtri", "zeta", "frexp", "ldexp", "modf", "spacing", "remainder", "round"}
-    | {"fft", "fftn", "hfft", "ifft", "ifftn", "ihfft", "irfft", "irfftn", "rfft", "rfftn"}
-)
-# Elementwise kernels that engines refuse for some integers.
-REFUSING = frozenset({"pow", "bitwise_left_shift", "bitwise_right_shift"})
 
 
 def may_fail(node: Apply) -> bool:
@@ -40,17 +21,18 @@ def _refuses_values(part: Op, node: Apply) -> bool:
     if not isinstance(part, KernelOp):
         # The code of a user's operation.
         return isinstance(part, UserOp) or is_users(part)
-    if part.name in REFUSING:
+    fails = part.record.fails
+    if fails is Fails.INTEGERS:
         return any(each.type is None or each.type.dtype.kind in "biu" for each in node.outputs)
-    return not (part.name in CERTAIN or part.name == STORE or has_loop(part.name))
+    return fails is Fails.VALUES
 
 
 def refuses_lengths(node: Apply) -> bool:
     """Return whether a kernel may raise because lengths are zero, or differ, that only values decide."""
     unknown = unknown_inputs(node)
-    if not unknown or not isinstance(node.op, KernelOp) or node.op.name in VIEWS:
+    if not unknown or not isinstance(node.op, KernelOp) or node.op.record.alias is Alias.VIEW:
         return False
-    return node.op.name in CHOOSING or len({_measured(variable) for variable in unknown}) > 1
+    return node.op.record.needs_elements or len({_measured(variable) for variable in unknown}) > 1
 
 
 def _measured(variable: Variable) -> Variable:

@@ -7,25 +7,13 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from ..._core.declaring.declare import DECLARATIONS
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
+from ..._core.kernels.record import CREATION, Alias, Kernel, kernel_named
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op, Variable
-from .lengths import CHOOSING, checked
+from .lengths import checked
 
-# The only kernels whose result may share memory with their first array.
-VIEWS = frozenset(
-    {"get_window", "permute_dims", "reshape", "broadcast_to", "real", "imag", "diagonal", "bitcast", "detach"}
-)
-# Those of them whose views may be read-only, or have elements that share memory.
-READ_ONLY = frozenset({"broadcast_to", "diagonal"})
-# Kernels that write to their first array if the engine can. The pure operations work on a copy.
-WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask", "put_places"})
-# Kernels that combine their first array with others, in its memory where that is ``out`` too.
-COMBINES = frozenset({"scatter_reduce"})
-# Kernels that make an array of nothing.
-FILLS = frozenset({"empty", "full", "ones", "zeros"})
 # Nodes that aren't kernels, though they look like them: a copy, and an array overwritten by another one.
 COPY, STORE = "copy", "store"
 
@@ -38,34 +26,39 @@ class KernelOp(Op):
 
     def __init__(self, backend: Handle, name: str, static: Mapping[str, Any], nout: int, target: int | None = None):
         self.backend, self.static, self.target = backend, dict(static), target
-        if name in VIEWS:
+        self.record = kernel_named(name)
+        if self.record.alias is Alias.VIEW:
             maps: dict[str, Any] = {"view_map": {0: (0,)}}
         elif target is None:
             maps = {}
         else:
             # An elementwise kernel reads each element before it writes it.
-            same = [(target, other) for other in range(_count(name))] if has_loop(name) else []
+            same = [(target, other) for other in range(self.record.overwritten)]
             maps = {"destroy_map": {0: (target,)}, "tolerate_same": same}
         parameters = (backend.name, target, *((key, _hashable(value)) for key, value in sorted(static.items())))
         out = [0] if nout == 1 and target is None and _takes_out(backend, name) else []
         super().__init__(name, parameters=parameters, nout=nout, out=out, **maps)
-        if target is not None and name not in WRITES and name != STORE:
+        if target is not None and not self.writes and name != STORE:
             self.written_to = target
         if target is None:
-            self.inplace = tuple(KernelOp(backend, name, static, nout, each) for each in self._targets(name))
+            self.inplace = tuple(KernelOp(backend, name, static, nout, each) for each in self._targets())
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A handle stays in its process.
         return _unpickled, (type(self), self.backend.name, self.name, self.static, self.nout, self.target)
 
-    def _targets(self, name: str) -> Sequence[int]:
+    @property
+    def writes(self) -> bool:
+        """Whether the kernel writes to its first array if the engine can. The pure operation works on a copy."""
+        return self.record.alias is Alias.WRITE
+
+    def _targets(self) -> Sequence[int]:
         if not self.backend.mutable:
             return ()
-        if name in WRITES or (name in COMBINES and _takes_out(self.backend, name)):
+        if self.writes:
             return (0,)
-        if not has_loop(name) or not _takes_out(self.backend, name):
-            return ()
-        return range(_count(name))
+        count = 1 if self.record.alias is Alias.COMBINE else self.record.overwritten
+        return range(count) if count and _takes_out(self.backend, self.name) else ()
 
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twins whose targets are neither read-only nor have elements that share memory.
@@ -78,7 +71,7 @@ class KernelOp(Op):
             twin
             for twin, target in targets
             if is_writable(node.inputs[target])
-            and (self.name in WRITES or (has_size(node, target) and not goes_backwards(node.inputs[target])))
+            and (self.writes or (has_size(node, target) and not goes_backwards(node.inputs[target])))
         ]
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
@@ -105,9 +98,9 @@ class KernelOp(Op):
             binds = () if takes_out else ("bind_in_graph", "bind")
             bind = next((getattr(function, each) for each in binds if hasattr(function, each)), None)
             kernel = partial(function, **self.static) if bind is None else bind(**self.static)
-        if self.name in WRITES:
+        if self.writes:
             return kernel if target is not None or not backend.mutable else partial(_on_a_copy, backend.copy, kernel)
-        if self.name in COMBINES and target is not None:
+        if self.record.alias is Alias.COMBINE and target is not None:
             return partial(_combined, backend.assign, kernel)
         # Some engines return scalars for 0-d results, and some of our kernels may decline a buffer.
         declines = hasattr(function, "declines") or (
@@ -118,8 +111,8 @@ class KernelOp(Op):
         if declines or any(each.type is None or not each.type.shape for each in node.outputs):
             kernel = partial(_accepted, self.name, partial(_checked, backend, kernel))
         unknown = unknown_inputs(node)
-        if unknown and (len(unknown) > 1 or self.name in CHOOSING):
-            return checked(backend, self.name, self.static, has_loop(self.name) or self.name == "where", kernel)
+        if unknown and (len(unknown) > 1 or self.record.needs_elements):
+            return checked(backend, self.record, self.static, kernel)
         return kernel
 
 
@@ -209,7 +202,7 @@ def is_writable(variable: Variable) -> bool:
     """Return whether a variable isn't a view that may be read-only or have elements that share memory."""
     node = variable.owner
     while node is not None and node.op.views(node).get(variable.index):
-        if node.op.name in READ_ONLY or not isinstance(node.op, KernelOp):
+        if not isinstance(node.op, KernelOp) or node.op.record.read_only:
             # Which views a user's operation returns isn't known.
             return False
         variable = node.inputs[0]
@@ -222,9 +215,21 @@ def is_kernel(node: Apply | None, *names: str) -> bool:
     return node is not None and isinstance(node.op, KernelOp) and node.op.name in names
 
 
+def record_of(node: Apply | None) -> Kernel | None:
+    """Return what is known of a node's kernel, ``None`` for another operation."""
+    return node.op.record if node is not None and isinstance(node.op, KernelOp) else None
+
+
+def has_alias(node: Apply | None, alias: Alias) -> bool:
+    """Return whether a node is a kernel whose result shares memory so."""
+    record = record_of(node)
+    return record is not None and record.alias is alias
+
+
 def is_filled(variable: Variable) -> bool:
     """Return whether a variable is made of nothing, as zeros are: what writes to it may have one of its own."""
-    return is_kernel(variable.owner, *FILLS)
+    record = record_of(variable.owner)
+    return record is not None and record.kind is CREATION
 
 
 def unknown_inputs(node: Apply) -> list[Variable]:
@@ -233,15 +238,16 @@ def unknown_inputs(node: Apply) -> list[Variable]:
 
 
 def is_elementwise(node: Apply) -> bool:
-    """Return whether a node is an elementwise kernel, which broadcasts its operands."""
-    return isinstance(node.op, KernelOp) and has_loop(node.op.name)
+    """Return whether a node is an elementwise kernel whose result may be written over each of its operands."""
+    record = record_of(node)
+    return record is not None and record.overwritten > 0
 
 
 def goes_backwards(variable: Variable) -> bool:
     """Return whether floats are read by negative steps: some of NumPy's loops give other last bits than of a copy."""
     if variable.type is None or variable.type.dtype.kind not in "fc":
         return False
-    while (node := variable.owner) is not None and is_kernel(node, *VIEWS):
+    while (node := variable.owner) is not None and has_alias(node, Alias.VIEW):
         assert isinstance(node.op, KernelOp)
         if not node.op.backend.mutable:
             return False
@@ -259,22 +265,6 @@ def copied(backend: Handle, variable: Variable) -> Variable:
 def stored(backend: Handle, target: Variable, value: Variable) -> Variable:
     """Return the variable that results from overwriting another one by a value of its type."""
     return Apply(KernelOp(backend, STORE, {}, 1, 0), [target, value], [target.type]).outputs[0]
-
-
-# A kernel of one array that isn't declared as an elementwise one, since it has a composition too.
-_ALONE = frozenset({"clip"})
-
-
-def has_loop(name: str) -> bool:
-    """Return whether a kernel is an elementwise one."""
-    if name in _ALONE:
-        return True
-    declaration = DECLARATIONS.get(name)
-    return declaration is not None and declaration.ufunc is not None
-
-
-def _count(name: str) -> int:
-    return 1 if name in _ALONE else DECLARATIONS[name].ufunc.nin  # type: ignore[union-attr]
 
 
 def _takes_out(backend: Handle, name: str) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.kernels.types import ArrayType
 from ..core.basic import Apply, Op, Variable
 
 Strides = tuple[int, ...]

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..._core.engines.handle import Handle
+from ..._core.kernels.record import ELEMENTWISE, Kernel
 from ..._core.values.shapes import broadcast, check_choice, check_stacked
 from ..core.basic import Apply, Op
-
-# Kernels that choose among elements, of which there has to be one.
-CHOOSING = frozenset({"max", "min", "argmax", "argmin"})
 
 
 class CountOp(Op):
@@ -35,19 +33,19 @@ class CountOp(Op):
 
 
 def checked(
-    backend: Handle, name: str, static: Mapping[str, Any], broadcasts: bool, kernel: Callable[..., Any]
+    backend: Handle, record: Kernel, static: Mapping[str, Any], kernel: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Return a kernel that raises what an eager call does where lengths are refused that a trace didn't know."""
 
     def check(shapes: Sequence[tuple[int, ...]]) -> None:
-        if name in CHOOSING:
+        if record.needs_elements:
             (shape,), axis = shapes, static["axis"]
             axes = range(len(shape)) if axis is None else np.atleast_1d(axis).tolist()
-            check_choice(name, shape, axes, axis)
-        elif name == "stack":
+            check_choice(record.name, shape, axes, axis)
+        elif record.name == "stack":
             check_stacked(shapes)
-        elif broadcasts:
-            broadcast(*shapes, name=name)
+        elif record.kind is ELEMENTWISE:
+            broadcast(*shapes, name=record.name)
 
     def run(*natives: Any, **out: Any) -> Any:
         check(list(map(backend.shape, natives)))

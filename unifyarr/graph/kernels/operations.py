@@ -8,8 +8,8 @@ from typing import Any
 from ..._core.calling.applications import Application, distinct
 from ..._core.declaring.cuts import Cut
 from ..._core.declaring.operations import Kernel
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.kernels.types import ArrayType
 from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Apply, Op, same_type
 from .kernelop import is_writable

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..._core.arrays.array import Array
 from ..._core.arrays.ownership import read
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.kernels.types import ArrayType
 from ..._core.values.lazily import cached_property
 from ..._core.values.shapes import c_strides
 from ...container.container import flatten

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._core.arrays.array import Array
 from ..._core.arrays.weak import WeakFloat
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.tracing import capture
+from ..._core.kernels.types import ArrayType
 from ..._core.values.arguments import as_integer, shown
 from ...container.container import flatten, unflatten
 from ...errors import DtypeError, ShapeError, StructureError

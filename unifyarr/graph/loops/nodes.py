@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
-from ..._core.declaring.types import ArrayType
+from ..._core.kernels.types import ArrayType
 from ..._core.values.shapes import c_strides
 from ...errors import InplaceUpdateError
 from ...transformations.run import write

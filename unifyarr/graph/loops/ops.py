@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.kernels.types import ArrayType
 from ..._core.values.lazily import cached_property
 from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.kernels.record import Alias
+from ..._core.kernels.types import ArrayType
 from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
@@ -24,7 +25,7 @@ from ..fusion.views import DENSE, orders
 from ..kernels.executors import bound_and_compiled
 from ..kernels.hosting import run_of
 from ..kernels.into import Into, innermost
-from ..kernels.kernelop import COPY, STORE, VIEWS, KernelOp
+from ..kernels.kernelop import COPY, STORE, KernelOp
 from ..tracing.traced import known_type
 from .calls import call_of
 
@@ -146,7 +147,7 @@ class Steps:
         op, result, given = node.op, node.outputs[0], [self.numbers[each] for each in node.inputs]
         assert isinstance(op, KernelOp)
         type = known_type(result)
-        if op.name in VIEWS:
+        if op.record.alias is Alias.VIEW:
             self.numbers[result] = self._new_view(op.bound(node), given[0])
         elif op.name == COPY:
             self.numbers[result] = self._new_result(result, {}, given[0])
@@ -272,7 +273,7 @@ def is_stage(node: Apply) -> bool:
         # Not every engine has views with negative steps.
         types = {each.dtype for each in map(known_type, node.inputs)}
         return len(types) == 1 and (op.backend.name == "numpy" or all(step > 0 for _, step, _ in op.static["window"]))
-    return op.name in (COPY, STORE) or (op.name in VIEWS and op.name != "bitcast")
+    return op.name in (COPY, STORE) or (op.record.alias is Alias.VIEW and op.name != "bitcast")
 
 
 def _window(node: Apply) -> ArrayType:

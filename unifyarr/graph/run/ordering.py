@@ -10,23 +10,16 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..._core.engines.handle import Handle
+from ..._core.kernels.record import Alias
 from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Constant, Variable
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import attempt
-from ..kernels.kernelop import COPY, VIEWS, WRITES, is_kernel
+from ..kernels.kernelop import COPY, has_alias, is_kernel, record_of
 from ..kernels.laidout import LaidOut, Strides, is_alike, lay_out
 from ..tracing.layouts import as_if_known, known_strides
 from ..tracing.traced import known_type
-
-# Kernels whose last bits depend on how their arguments lie in memory, on engines that have strides.
-ADDING = frozenset(
-    {
-        *("sum", "prod", "mean", "var", "std", "vecdot", "matmul", "vector_norm", "matrix_norm", "matrix_power"),
-        *("root_mean_square", "convolve", "convolution"),
-    }
-)
 
 
 def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], stores: int, free: Collection[int]) -> None:
@@ -39,8 +32,7 @@ def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], store
         if variable.owner is not None and isinstance(variable.owner.op, LaidOut):
             with fgraph.history.of("the storing of results"):
                 fgraph.change_input(Client(None, number), variable.owner.inputs[0])
-    names = ADDING.union(backend.by_layout)
-    adding = [node for node in fgraph.toposort() if is_kernel(node, *names) and _is_of_floats(node)]
+    adding = [node for node in fgraph.toposort() if _adds(node, backend) and _is_of_floats(node)]
     if not adding:
         return
     layouts = _Layouts(fgraph, backend, given, free)
@@ -53,6 +45,12 @@ def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], store
                 is_certain = variable not in layouts.loose and layouts.is_certain(variable) and _is_left(variable)
                 if strides and None not in known_type(variable).shape and not is_certain:
                     fgraph.change_input(Client(node, index), lay_out(backend, variable, known_type(variable), strides))
+
+
+def _adds(node: Apply, backend: Handle) -> bool:
+    """Return whether last bits of a node depend on how its arguments lie in memory."""
+    record = record_of(node)
+    return record is not None and (record.adds or record.name in backend.by_layout)
 
 
 def unmark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], free: Collection[int]) -> None:
@@ -124,7 +122,7 @@ class _Layouts:
 
 
 def _after(node: Apply, inputs: Sequence[Strides | None]) -> Sequence[Strides | None]:
-    if is_kernel(node, *WRITES) and not _repeats(node.inputs[0], inputs[0]):
+    if has_alias(node, Alias.WRITE) and not _repeats(node.inputs[0], inputs[0]):
         # An eager write is made in the memory of the array.
         return inputs[:1]
     strides = [each for each in inputs if each is not None]
@@ -141,7 +139,7 @@ def _repeats(variable: Variable, strides: Strides | None) -> bool:
 def _possible(variable: Variable, strides: Strides | None) -> Sequence[Strides | None]:
     """Return how memory of its own of a variable may lie: a write that isn't made in place makes a copy, in C order."""
     node = variable.owner
-    if node is None or not is_kernel(node, *WRITES) or node.op.destroy_map:
+    if node is None or not has_alias(node, Alias.WRITE) or node.op.destroy_map:
         return [strides]
     shape, dtype = as_if_known(known_type(variable))
     return [strides, c_strides(shape, dtype.itemsize)]
@@ -149,7 +147,7 @@ def _possible(variable: Variable, strides: Strides | None) -> Sequence[Strides |
 
 def _root(variable: Variable) -> Variable:
     """Return what a variable is in the memory of."""
-    while (node := variable.owner) is not None and (isinstance(node.op, LaidOut) or is_kernel(node, *VIEWS)):
+    while (node := variable.owner) is not None and (isinstance(node.op, LaidOut) or has_alias(node, Alias.VIEW)):
         variable = node.inputs[0]
     return variable
 
@@ -162,9 +160,9 @@ def _is_overwritable(view: Variable, kept: Collection[Variable]) -> bool:
 
 def _is_left(variable: Variable) -> bool:
     """Return whether no copy is left out between a variable and its memory, and nothing that is overwritten."""
-    while (node := variable.owner) is not None and is_kernel(node, *VIEWS):
+    while (node := variable.owner) is not None and has_alias(node, Alias.VIEW):
         variable = node.inputs[0]
-        if is_kernel(node, "get_window") and is_kernel(variable.owner, *WRITES):
+        if is_kernel(node, "get_window") and has_alias(variable.owner, Alias.WRITE):
             return False
     return not is_kernel(node, COPY)
 

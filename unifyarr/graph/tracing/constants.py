@@ -2,57 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..._core.declaring.types import ArrayType, Types
 from ..._core.engines.registry import load
+from ..._core.kernels.record import kernel_named
+from ..._core.kernels.types import ArrayType, Types
 from ..._core.modes.debugging import UNSET
 from ..._core.values.lengths import shape_of
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import KernelOp
 from .traced import Recorder, Traced, evaluate
 
-_INT64 = np.dtype(np.int64)
-# A length that isn't known.
-_UNKNOWN: Any = (None,)
-
-
-def _along(shape: tuple[Any, ...], axis: int, length: int | None) -> tuple[Any, ...]:
-    lengths = list(tuple.__iter__(shape))
-    lengths[axis] = length
-    return shape_of(lengths)
-
-
-def _repeated(x: ArrayType, *counts: ArrayType, count: int | None, axis: int) -> Types | None:
-    return ArrayType(_along(x.shape, axis, None), x.dtype) if counts else None
-
-
-# Their results, by the types of the arguments; ``None`` where these tell the length.
-DATA_DEPENDENT: dict[str, Callable[..., Types | None]] = {
-    "repeat": _repeated,
-    "nonzero": lambda x: (ArrayType(_UNKNOWN, _INT64),) * len(x.shape),
-    "unique_values": lambda x: ArrayType(_UNKNOWN, x.dtype),
-    "unique_counts": lambda x: (ArrayType(_UNKNOWN, x.dtype), ArrayType(_UNKNOWN, _INT64)),
-    "unique_inverse": lambda x: (ArrayType(_UNKNOWN, x.dtype), ArrayType(x.shape, _INT64)),
-    "unique_all": lambda x: (
-        ArrayType(_UNKNOWN, x.dtype),
-        ArrayType(_UNKNOWN, _INT64),
-        ArrayType(x.shape, _INT64),
-        ArrayType(_UNKNOWN, _INT64),
-    ),
-}
-# The place of the first index among the arrays of a kernel.
-_INDEXED = {"gather": 1, "scatter": 2, "scatter_reduce": 2, "take": 1, "take_along_axis": 1}
-
 
 def is_data_dependent(name: str, natives: Sequence[Traced], static: dict[str, Any]) -> bool:
     """Return whether only values decide how long the result of a kernel is."""
-    rule = DATA_DEPENDENT.get(name)
-    return rule is not None and rule(*[native.type for native in natives], **static) is not None
+    return types_by_values(name, [native.type for native in natives], static) is not None
+
+
+def types_by_values(name: str, types: Sequence[ArrayType], static: dict[str, Any]) -> Types | None:
+    """Return the types of results of which only values decide how long they are; ``None`` where these types tell it."""
+    found: Types | None = None if (rule := kernel_named(name).unknown) is None else rule(*types, **static)
+    return found
 
 
 def of_constants(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
@@ -77,7 +51,9 @@ def _repeated_by_constants(trace: Recorder, x: Traced, counts: Traced, *, axis: 
     if values[0].size and values[0].min() < 0:
         raise ValueError(f"repeats holds no negative number, unlike {values[0].min()}")
     places = np.repeat(np.arange(x.shape[axis]), values[0])
-    result = _along(x.shape, axis, len(places)), x.dtype
+    lengths = list(tuple.__iter__(x.shape))
+    lengths[axis] = len(places)
+    result = shape_of(lengths), x.dtype
     constant = trace.handle.from_numpy(places, device=trace.backend.own_device(x.device))
     taken: Traced = trace.handle.kernel("take")(x, constant, axis=axis, result=result)
     return taken
@@ -102,7 +78,7 @@ def check_indices(trace: Recorder, name: str, natives: Sequence[Traced], static:
 
     Of other indices only the engine knows the values, and what JAX and TensorFlow compile doesn't raise.
     """
-    indexed = _INDEXED.get(name)
+    indexed = kernel_named(name).indexed
     if indexed is None:
         return
     shape = natives[0].shape

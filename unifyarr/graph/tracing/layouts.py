@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.registry import load
+from ..._core.kernels.record import Alias
+from ..._core.kernels.types import ArrayType
 from ..._core.values.shapes import c_strides, shadow
 from ...typing import Shape
 from ..core.basic import Apply, Constant, Variable
-from ..kernels.kernelop import COPY, VIEWS, WRITES, KernelOp, goes_backwards, kernel_op
+from ..kernels.kernelop import COPY, KernelOp, goes_backwards, kernel_op
 from ..kernels.laidout import LaidOut, Strides, dense_strides, is_alike, lay_out, order_of
 from .traced import Recorder, Traced, evaluate, known_type
 
@@ -90,13 +91,13 @@ def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] |
     if not isinstance(op, KernelOp):
         return None
     contiguous = [c_strides(each.shape, each.dtype.itemsize) for each in results]
-    if op.name in VIEWS:
+    if op.record.alias is Alias.VIEW:
         strides = _of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), contiguous[0])
         if op.name == "get_window" and not op.backend.window_is_view(op.static["window"]):
             # A copy, with the axes in the same order.
             strides = dense_strides(results[0].shape, results[0].dtype.itemsize, order_of(strides))
         return [strides]
-    if op.name in WRITES:
+    if op.writes:
         # They work on a copy.
         op, inputs, types = kernel_op(op.backend, COPY, {}), inputs[:1], types[:1]
     pairs = list(zip(types, inputs, strict=True))

@@ -10,10 +10,11 @@ import numpy as np
 
 from ..._core.arrays.array import Array, wrap
 from ..._core.declaring.cuts import Cut
-from ..._core.declaring.types import ArrayType, result_types
+from ..._core.declaring.types import result_types
 from ..._core.engines.comparing import restore
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import Running, running
+from ..._core.kernels.types import ArrayType
 from ..._core.values.lengths import PartialShape
 from ...errors import TraceError
 from ...selections.rules import densely
@@ -21,7 +22,7 @@ from ..core.basic import Apply, Op
 from ..kernels.kernelop import COPY, KernelOp, kernel_op
 from ..kernels.lengths import CountOp
 from ..kernels.operations import UserOp
-from .constants import DATA_DEPENDENT, check_indices, is_data_dependent, of_constants
+from .constants import check_indices, is_data_dependent, of_constants, types_by_values
 from .selections import Selection, dense_in
 from .traced import Recorder, Traced, device_of, innermost_trace, plain, type_of
 
@@ -123,8 +124,7 @@ def _device(backend: Handle, natives: Sequence[Traced], static: dict[str, Any]) 
 
 def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: dict[str, Any], result: Any) -> Any:
     """Return the types that the body or a rule says, ``None`` if neither does or the engine lacks one of the dtypes."""
-    rule = DATA_DEPENDENT.get(name)
-    found: Any = None if rule is None else rule(*types, **static)
+    found: Any = types_by_values(name, types, static)
     if found is not None:
         return found
     found = result_types(name, types, static) if result is None else ArrayType(*result)

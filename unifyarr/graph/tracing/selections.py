@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.kernels.types import ArrayType
 from ..._core.values.lengths import shape_of
 from ...selections import dense
 from ..core.basic import Constant, Variable

@@ -16,12 +16,12 @@ from ..._core.arrays.ownership import read, settled
 from ..._core.arrays.recipes import geometry, is_recipe, like, root_of, steps_with
 from ..._core.arrays.views import indices_of, steps_at
 from ..._core.arrays.weak import WeakFloat, known
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
 from ..._core.engines.dtypes import DType
 from ..._core.engines.handle import Handle
 from ..._core.engines.natives import mismatch
 from ..._core.engines.tracing import running, tracing
+from ..._core.kernels.types import ArrayType
 from ..._core.modes.capturing import Captured, Capturing
 from ..._core.modes.debugging import debug
 from ..._core.values.caller import users_place, where

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running
+from ..._core.kernels.types import ArrayType
 from ..._core.modes.transforming import Scope
 from ..._core.values.caller import where
 from ..._core.values.lengths import shape_of

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
-from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import capture, running
+from ..._core.kernels.types import ArrayType
 from ..._core.modes.transforming import Scope
 from ...container.container import flatten, unflatten
 from ...errors import TraceError

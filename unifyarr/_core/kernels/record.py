@@ -1,0 +1,192 @@
+"""What is known of each kernel, in one record: its kind, how its result shares memory, and the exceptions to its kind.
+
+A kernel computes with natives of an engine. What it does is the same on every engine, and stands here, where no engine
+is known; how an engine does it is the engine's business. All else is derived: a mode of the package (derivatives,
+batches, selections, graphs, fused loops) has one rule for a kind, and rules of its own for the kernels whose records
+say so. Of a kernel without a record nothing is known, and it can't be called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ..values.records import Record
+
+
+class Alias(Enum):
+    """How the result of a kernel shares memory with its first array."""
+
+    FRESH = "memory of its own"
+    VIEW = "a view of its first array, where the engine has views"
+    WRITE = "written into its first array, where the engine writes arrays"
+    COMBINE = "memory of its own, or its first array where that is ``out`` too"
+
+
+class Order(Enum):
+    """How results lie in memory on NumPy, which loops that are fused have to know."""
+
+    KEEPS = "in the order of the arguments, without gaps"
+    DENSE = "in C order without gaps, whatever the arguments are"
+    STAYS = "in C order without gaps, if the arguments are"
+    OTHERWISE = "not known"
+
+
+class Derivative(Enum):
+    """How derivatives pass a kernel."""
+
+    RULE = "by a rule of its own"
+    BODY = "through the body of the function, which computes the same by other kernels"
+    CONSTANT = "zero wherever there is one"
+    LOST = "not at all"
+
+
+class Batch(Enum):
+    """How a kernel is called for a whole batch."""
+
+    KIND = "by the rule of its kind"
+    OWN = "by a rule of its own"
+    BODY = "through the body of the function, which computes the same by other kernels"
+    MADE = "once: it takes no arrays"
+    SELECTION = "as a selection, by a mask"
+    REFUSED = "not at all"
+
+
+class Fails(Enum):
+    """Which values of its operands a kernel may refuse."""
+
+    NEVER = "none"
+    VALUES = "some"
+    INTEGERS = "some integers"
+
+
+class Kind(Record):
+    """How elements of results come from elements of operands, and what follows from that for most of its kernels."""
+
+    name: str
+    summary: str
+    order: Order = Order.OTHERWISE
+    fails: Fails = Fails.NEVER
+    derivative: Derivative = Derivative.RULE
+    batch: Batch = Batch.KIND
+    # Whether elements are moved, and nothing is computed: of dtypes that only store numbers, too.
+    moves: bool = False
+    # Whether a result doesn't have the axes that ``axis`` names, unless ``keepdims`` says so.
+    drops_axes: bool = False
+
+
+ELEMENTWISE = Kind("elementwise", "an element of each array, which broadcast, gives an element of the result")
+REDUCTION = Kind("reduction", "all elements along axes give one", order=Order.KEEPS, drops_axes=True)
+ALONG = Kind("along an axis", "the elements along an axis give those of the result, or along several")
+REARRANGE = Kind("rearrange", "elements in other places, which follow from shapes", batch=Batch.OWN, moves=True)
+JOIN = Kind("join", "the elements of several arrays in one", moves=True)
+INDEX = Kind("index", "elements at places that arrays say", fails=Fails.VALUES, batch=Batch.OWN, moves=True)
+CREATION = Kind(
+    *("creation", "an array from nothing"),
+    order=Order.DENSE,
+    derivative=Derivative.CONSTANT,
+    batch=Batch.MADE,
+    moves=True,
+)
+CONTRACTION = Kind("contraction", "sums of products", batch=Batch.OWN)
+MATRIX = Kind("matrix", "matrices along the last two axes, each by itself", fails=Fails.VALUES)
+ROWS = Kind("rows", "whole vectors, of which several are no batch")
+RANDOM = Kind(
+    "random", "the next state of a generator and numbers from it", fails=Fails.VALUES, derivative=Derivative.CONSTANT
+)
+UNKNOWN = Kind("unknown length", "as many elements as values say", batch=Batch.REFUSED)
+FUSED = Kind("fused", "what several other kernels compute, in one", batch=Batch.BODY)
+KINDS = tuple([each for each in list(globals().values()) if isinstance(each, Kind)])
+
+
+class Extreme(Enum):
+    """The neutral element of a reduction that has none among numbers, so that it needs an element."""
+
+    LEAST = "the least number of the dtype"
+    GREATEST = "the greatest number of the dtype"
+
+
+class Kernel(Record):
+    """What is known of a kernel."""
+
+    name: str
+    kind: Kind
+    order: Order
+    fails: Fails
+    derivative: Derivative
+    batch: Batch
+    moves: bool
+    drops_axes: bool
+    alias: Alias = Alias.FRESH
+    # NumPy's own of an elementwise kernel: its loops say the dtypes of results.
+    ufunc: np.ufunc | None = None
+    # What gives the types of results from those of the arrays and the static arguments: ``types.py``.
+    types: Callable[..., Any] | None = None
+    # How many of its first operands an elementwise kernel may write its result over.
+    overwritten: int = 0
+    # What takes no part in a reduction, and what an elementwise kernel computes with where nothing is selected: a
+    # number at which it and its derivative are finite.
+    neutral: float | Extreme | None = None
+    harmless: float = 1
+    # Whether last bits depend on how operands lie in memory, on engines that have strides.
+    adds: bool = False
+    # Whether every backend has it, since views, keys and casts of any array are made by it.
+    required: bool = False
+    # Whether a view may be read-only, or have elements that share memory.
+    read_only: bool = False
+    # Of a kernel of places: where the first array of indices is among the operands, which the engine checks.
+    indexed: int | None = None
+    # Of one that may give more or fewer elements than types say: gives the types, with ``None`` for a length of values.
+    unknown: Callable[..., Any] | None = None
+    # Why derivatives or batches don't pass it, and what to do instead.
+    instead: str = ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may write into its first array."""
+        return self.alias in (Alias.WRITE, Alias.COMBINE)
+
+    @property
+    def needs_elements(self) -> bool:
+        """Whether it's a reduction that has no result without an element."""
+        return isinstance(self.neutral, Extreme)
+
+
+# All kernels by name. Elementwise functions with a ufunc add theirs where they're declared.
+KERNELS: dict[str, Kernel] = {}
+
+
+def declare(kind: Kind, names: str, /, **facts: Any) -> None:
+    """Put the records of kernels that have these facts, and all else from their kind, into ``KERNELS``."""
+    of_kind = kind._asdict()
+    del of_kind["name"], of_kind["summary"]
+    for name in names.split():
+        if name in KERNELS:
+            raise AssertionError(f"the kernel {name} is declared twice")
+        KERNELS[name] = Kernel(name, kind, **{**of_kind, **facts})
+
+
+def declare_ufunc(name: str, ufunc: np.ufunc, **facts: Any) -> None:
+    """Put the record of an elementwise kernel of NumPy's into ``KERNELS``."""
+    facts = {"order": Order.KEEPS, "derivative": _derivative_of(ufunc), "overwritten": ufunc.nin, **facts}
+    declare(ELEMENTWISE, name, ufunc=ufunc, **facts)
+
+
+def _derivative_of(ufunc: np.ufunc) -> Derivative:
+    """Return that it's constant if floats give none, or aren't taken."""
+    wanted = "d" * ufunc.nin
+    results = [loop.partition("->")[2] for loop in ufunc.types if loop.startswith(f"{wanted}->")]
+    return Derivative.RULE if any(set(each) & set("dF") for each in results) else Derivative.CONSTANT
+
+
+def kernel_named(name: str) -> Kernel:
+    """Return the record of a kernel."""
+    try:
+        return KERNELS[name]
+    except KeyError:
+        raise AssertionError(
+            f"nothing is known of a kernel {name!r}: declare it in unifyarr/_core/kernels, with its kind"
+        ) from None
