@@ -18,6 +18,8 @@ import unifyarr.numpy
 from unifyarr._core.declaring.declare import Declaration
 from unifyarr._core.engines.handle import Handle
 from unifyarr._core.engines.registry import load
+from unifyarr._core.kernels.moving import METHODS
+from unifyarr._core.kernels.record import KERNELS, KINDS, Batch, Derivative
 from unifyarr.backends import Ability
 from unifyarr.numpy._absent import REASONS
 from unifyarr.testing.declarations import DECLARATIONS
@@ -89,6 +91,43 @@ def completeness() -> str:
         lines += [f"- {', '.join(names)}: {reason}" for reason, names in reasons.items()] or ["- everything is native"]
         lines.append("")
     return "\n".join(lines)
+
+
+def kernels() -> str:
+    """Return the page of kernels, from their records."""
+    lines = [
+        "# Kernels",
+        "",
+        "A kernel computes with arrays of one engine. What it does is the same on every engine, and stands in one",
+        "record (`unifyarr/_core/kernels`); [Completeness](completeness.md) says how each engine does it. This page is",
+        "generated from the records by `docs/generate.py`.",
+        "",
+        "## Kinds",
+        "",
+        "What isn't said of a kernel below follows from its kind. A kernel without a record can't be called, and one",
+        "without a rule for derivatives or batches raises there.",
+        "",
+        "| kind | results | kernels |",
+        "|---|---|---|",
+    ]
+    records = sorted([each for name, each in KERNELS.items() if name not in METHODS], key=lambda each: each.name)
+    for kind in KINDS:
+        count = sum(each.kind is kind for each in records)
+        lines.append(f"| {kind.name} | {kind.summary} | {count} |")
+    lines += ["", "## All kernels", ""]
+    lines += [
+        "| kernel | kind | memory of the result | derivative | batch | refuses values |",
+        "|---|---|---|---|---|---|",
+    ]
+    for each in records:
+        memory = each.alias.value.partition(",")[0]
+        batch = f"{each.batch.value}: {each.instead}" if each.batch is Batch.REFUSED else each.batch.value
+        derivative = each.derivative.value
+        if each.derivative is Derivative.LOST:
+            derivative += f": {each.instead}"
+        cells = f"`{each.name}`", each.kind.name, memory, derivative, batch, each.fails.value
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
 
 
 def of_numpy(space: str, name: str) -> str:
@@ -294,7 +333,12 @@ def versions() -> str:
 
 
 ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "dask": "dask"}
-PAGES = {"completeness.md": completeness, "coming-from/numpy-names.md": names_of_numpy, "clients.md": clients}
+PAGES = {
+    "completeness.md": completeness,
+    "kernels.md": kernels,
+    "coming-from/numpy-names.md": names_of_numpy,
+    "clients.md": clients,
+}
 PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.py": names_elsewhere}
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ BACKENDS = ("numpy", "torch", "jax", "tensorflow")
 @pytest.mark.parametrize(
     "page",
     [
-        *("completeness.md", "coming-from/numpy-names.md", "clients.md", "versions.md"),
+        *("completeness.md", "kernels.md", "coming-from/numpy-names.md", "clients.md", "versions.md"),
         "../unifyarr/_core/values/names_elsewhere.py",
     ],
 )

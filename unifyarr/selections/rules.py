@@ -226,6 +226,21 @@ def _put(do: Densely, natives: Sequence[Any], axes: int, how: str) -> Any:
 # -- views and products -----------------------------------------------------------------------------------------------
 
 
+# The rules of kernels of one selection, with other operands behind it.
+_RULES: dict[str, Callable[..., Any]] = {}
+
+
+def _rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give the rule of kernels."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        _RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return decorate
+
+
+@_rule("get_window", "set_window")
 def _window(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any]) -> Any:
     window, axis = list(static["window"]), x.axis
     if window[axis] != (0, 1, None):
@@ -241,6 +256,7 @@ def _window(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any]) 
     return do.selection(do.kernel(name, dense, *values, window=tuple(window)), x.mask, axis)
 
 
+@_rule("permute_dims")
 def _permuted(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any]) -> Any:
     axes = static["axes"]
     return do.selection(do.kernel("permute_dims", x.dense, axes=axes), x.mask, axes.index(x.axis))
@@ -259,6 +275,11 @@ def _shaped(name: str) -> Callable[..., Any]:
     return rule
 
 
+_RULES["reshape"] = _shaped("reshape")
+_RULES["broadcast_to"] = _shaped("broadcast_to")
+
+
+@_rule("matmul")
 def _product(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any]) -> Any:
     """A product of vectors and matrices: over the axis that is selected from, or along another one."""
     (y,) = others
@@ -274,13 +295,3 @@ def _product(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any])
     if any(over) or (isinstance(x, Selected) and isinstance(y, Selected)):
         do.refuse("matmul()")
     return do.selection(found, x.mask, 0) if isinstance(x, Selected) else do.selection(found, y.mask, len(shape) - 1)
-
-
-_RULES: dict[str, Callable[..., Any]] = {
-    "get_window": _window,
-    "set_window": _window,
-    "permute_dims": _permuted,
-    "reshape": _shaped("reshape"),
-    "broadcast_to": _shaped("broadcast_to"),
-    "matmul": _product,
-}

@@ -279,8 +279,7 @@ def _takes_out(
     return all((aligned and native is target) or not backend.may_share_memory(native, target) for native in natives)
 
 
-# Comparisons with a Python integer beyond the range of the array's dtype have an answer all the same.
-_COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+_COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 
 
 def elementwise(
@@ -320,7 +319,8 @@ def elementwise(
         try:
             arrays[place] = convert.scalar_array(x, dtype, backend, device)
         except OverflowError:
-            if name not in _COMPARISONS or type(x) is not int:
+            # Comparisons with an integer beyond the range of the dtype have an answer all the same.
+            if ufunc not in _COMPARISONS or type(x) is not int:
                 raise
             return elementwise(name, ufunc, _beyond(operands, x), out, fallback)
     shape = broadcast(*[x.shape for x in arrays], name=name)

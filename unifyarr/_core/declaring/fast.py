@@ -177,13 +177,17 @@ def _takes(backend: Handle, declaration: Declaration) -> Callable[[Any, Any], bo
 
 
 # Operators of an engine's own arrays. Not division: engines multiply the reciprocal, which rounds twice.
-_REFLECTED = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}
+_REFLECTED: dict[Any, Callable[[Any, Any], Any]] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+}
 
 
 def _with_scalar(backend: Handle, declaration: Declaration, *, reflected: bool = False) -> FastPath:
     kernel = backend.kernel(declaration.name)
     native = getattr(kernel, "native", kernel)
-    by_operator = _REFLECTED.get(declaration.name)
+    by_operator = _REFLECTED.get(declaration.ufunc)
     takes = _takes(backend, declaration)
     if declaration.name not in backend.takes_scalars:
         return declines

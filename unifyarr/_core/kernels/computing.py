@@ -177,7 +177,7 @@ def _transform(kind: str) -> Rule:
 
 declare(ALONG, "fft ifft fftn ifftn", types=_transform("c"))
 declare(ALONG, "rfft rfftn ihfft", types=_transform("h"))
-declare(ALONG, "irfft irfftn hfft", types=_transform("r"))
+declare(ALONG, "irfft irfftn hfft", types=_transform("r"), halves=True)
 
 # -- sums of products, and whole vectors ------------------------------------------------------------------------------
 

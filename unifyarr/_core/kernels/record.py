@@ -139,6 +139,8 @@ class Kernel(Record):
     read_only: bool = False
     # Of a kernel of places: where the first array of indices is among the operands, which the engine checks.
     indexed: int | None = None
+    # Whether it takes half of the points along the last axis, and one more.
+    halves: bool = False
     # Of one that may give more or fewer elements than types say: gives the types, with ``None`` for a length of values.
     unknown: Callable[..., Any] | None = None
     # Why derivatives or batches don't pass it, and what to do instead.

@@ -82,8 +82,14 @@ def _chosen(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     return k.where(k.equal(x, out), k.where(k.equal(x, y), k.multiply(g, 0.5), g), 0)
 
 
-for _name in ("maximum", "minimum", "fmax", "fmin"):
-    rule(_name, _chosen, lambda k, g, out, x, y: _chosen(k, g, out, y, x))
+def _other_chosen(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    return _chosen(k, g, out, y, x)
+
+
+rule("maximum", _chosen, _other_chosen)
+rule("minimum", _chosen, _other_chosen)
+rule("fmax", _chosen, _other_chosen)
+rule("fmin", _chosen, _other_chosen)
 rule("clip", lambda k, g, out, x, **limits: k.where(k.equal(x, out), g, 0), uses=(0, "out"))
 rule("heaviside", None, lambda k, g, out, x, y: k.where(k.equal(x, 0), g, 0), uses=(0,))
 rule(

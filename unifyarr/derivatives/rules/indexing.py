@@ -200,8 +200,9 @@ def _unique(name: str) -> None:
         return [None if g[0] is None else _into_first(k, g[0], x)]
 
 
-for _name in ("unique_all", "unique_counts", "unique_inverse"):
-    _unique(_name)
+_unique("unique_all")
+_unique("unique_counts")
+_unique("unique_inverse")
 rule("unique_values", lambda k, g, out, x: _into_first(k, g, x), uses=(0,))
 
 # -- places and counts ------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .buffers import Buffers, Place, is_in_place
-from .loops import REDUCTIONS, WHOLE_EXPONENT, Operation, Task, find_loop, first_value, is_exact
+from .known import FIRST, known_of
+from .loops import WHOLE_EXPONENT, Operation, Task, find_loop, first_value, is_exact
 from .region import CAST, MADE, WHERE, Operand, Region, Step
 from .tasks import COPY, MOST_OPERANDS, alone, grouped
 
@@ -259,7 +260,7 @@ class _Assembler:
         if not step.reduces:
             value = task.outputs[0] if task.outputs[0] >= 0 else value
             return Instruction(task, BY_ROW if self.by_row[value] else ELEMENTWISE, at)
-        if REDUCTIONS[step.name] is None:
+        if known_of(step.name).begins is FIRST:
             return Instruction(task, REDUCE_FIRST, at)
         self.starts.append(first_value(step))
         return Instruction(task, REDUCE, (*at, Place("constant", self.n_constants + len(self.starts) - 1)))

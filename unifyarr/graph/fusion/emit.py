@@ -9,6 +9,7 @@ import numpy as np
 
 from ...backends.base.abilities import is_numpys
 from . import finite
+from .known import known_of
 from .loops import Operation, Task
 from .region import CAST, WHERE, Step
 
@@ -61,67 +62,6 @@ _TYPES = {"?": "uint8_t", "f": "float", "d": "double"}
 _TYPES |= {np.dtype(f"i{size}").char: f"int{8 * size}_t" for size in (1, 2, 4, 8)}
 _TYPES |= {np.dtype(f"u{size}").char: f"uint{8 * size}_t" for size in (1, 2, 4, 8)}
 
-# Not here: what C leaves open (division and shifts of integers), what NumPy computes in its own way (exp, power),
-# and maximum and minimum of floats, where the sign of zero depends on the processor.
-_RAISED = "select_{size}(__builtin_isless({0}, {1}), {1}, {0})"
-_FLOAT = {
-    "add": "{0} + {1}",
-    "subtract": "{0} - {1}",
-    "multiply": "{0} * {1}",
-    "divide": "{0} / {1}",
-    "negative": "-{0}",
-    "positive": "{0}",
-    "conjugate": "{0}",
-    "absolute": "__builtin_fabs{f}({0})",
-    "sqrt": "__builtin_sqrt{f}({0})",
-    "square": "{0} * {0}",
-    "reciprocal": "1 / {0}",
-    "rint": "__builtin_rint{f}({0})",
-    "floor": "__builtin_floor{f}({0})",
-    "ceil": "__builtin_ceil{f}({0})",
-    "trunc": "__builtin_trunc{f}({0})",
-    "copysign": "__builtin_copysign{f}({0}, {1})",
-    "isnan": "{0} != {0}",
-    "equal": "{0} == {1}",
-    "not_equal": "{0} != {1}",
-    # NaN raises no flag here, as in NumPy.
-    "less": "__builtin_isless({0}, {1})",
-    "less_equal": "__builtin_islessequal({0}, {1})",
-    "greater": "__builtin_isgreater({0}, {1})",
-    "greater_equal": "__builtin_isgreaterequal({0}, {1})",
-    # NaN stays, and so does zero of either sign between bounds that are zero: as with bounds that stand still in NumPy.
-    "clip": f"select_{{size}}(__builtin_isgreater({_RAISED}, {{2}}), {{2}}, {_RAISED})",
-}
-_ANY = {
-    "logical_and": "({0} != 0) & ({1} != 0)",
-    "logical_or": "({0} != 0) | ({1} != 0)",
-    "logical_xor": "({0} != 0) ^ ({1} != 0)",
-    "logical_not": "{0} == 0",
-}
-_INTEGER = {
-    **{name: _FLOAT[name] for name in ("add", "subtract", "multiply", "negative", "positive", "conjugate", "square")},
-    "absolute": "{0} < 0 ? -{0} : {0}",
-    "maximum": "{0} > {1} ? {0} : {1}",
-    "minimum": "{0} < {1} ? {0} : {1}",
-    "bitwise_and": "{0} & {1}",
-    "bitwise_or": "{0} | {1}",
-    "bitwise_xor": "{0} ^ {1}",
-    "invert": "~{0}",
-    "equal": "{0} == {1}",
-    "not_equal": "{0} != {1}",
-    "less": "{0} < {1}",
-    "less_equal": "{0} <= {1}",
-    "greater": "{0} > {1}",
-    "greater_equal": "{0} >= {1}",
-    "clip": "({0} < {1} ? {1} : {0}) > {2} ? {2} : ({0} < {1} ? {1} : {0})",
-}
-_BOOL = {
-    "bitwise_and": "{0} & {1}",
-    "bitwise_or": "{0} | {1}",
-    "bitwise_xor": "{0} ^ {1}",
-    "invert": "!{0}",
-}
-
 
 def can_emit(step: Step) -> bool:
     """Return whether a step can be part of a generated loop."""
@@ -144,8 +84,8 @@ def _expression(step: Step) -> str | None:
         return "(int32_t){0}" if first.itemsize < 4 and result.kind == "f" else "{0}"
     if len(set(step.dtypes[:-1])) > 1 or result not in (first, np.dtype("?")):
         return None
-    kinds = {"f": _FLOAT, "i": _INTEGER, "u": _INTEGER, "b": _BOOL}[first.kind]
-    return kinds.get(step.name) or _ANY.get(step.name)
+    known = known_of(step.name)
+    return {"f": known.floats, "i": known.integers, "u": known.integers, "b": known.bools}[first.kind]
 
 
 def _char(dtype: np.dtype[Any]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .known import known_of
 from .loops import Task
 from .region import CAST
 
@@ -20,15 +21,6 @@ LINE = 64
 BLOCK = 128
 # The most values that are looked at. More than these take longer than to save what is overwritten.
 MOST = 6
-
-# The operands that make a result infinite or NaN where they are.
-_FIRST = "negative positive conjugate absolute sqrt square rint floor ceil trunc copysign divide"
-_PASSES: dict[str, tuple[int, ...]] = dict.fromkeys(_FIRST.split(), (0,))
-_PASSES |= dict.fromkeys(("add", "subtract", "multiply"), (0, 1))
-# The operations that raise flags where their results are infinite or NaN; and those that do for signaling NaN alone.
-# (Comparisons raise none that count: NumPy takes theirs back.)
-_ARITHMETIC = "add subtract multiply divide sqrt square reciprocal rint floor ceil trunc"
-_RAISES, _ASKS = frozenset(_ARITHMETIC.split()), frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
 HEAD = """
 #ifdef __AVX512DQ__
@@ -70,15 +62,15 @@ def watched(task: Task, dtypes: Sequence[np.dtype[Any]], still: Mapping[int, boo
     asked: set[int] = set()
     raised: set[int] = set()
     for step, _, inputs, value in reversed(task.operations):
-        result = dtypes[value]
-        if (step.name in _RAISES or step.name == CAST) and result.kind == "f" == dtypes[inputs[0]].kind:
+        result, known = dtypes[value], known_of(step.name)
+        if (known.raises or step.name == CAST) and result.kind == "f" == dtypes[inputs[0]].kind:
             raised.add(value)
             if value not in passed:
                 found.add(value)
         if value in found or value in passed:
-            places = (0,) if step.name == CAST else _PASSES.get(step.name, ())
+            places = (0,) if step.name == CAST else known.passes
             passed.update(inputs[place] for place in places)
-        if step.name in _ASKS or (step.name == CAST and result.kind == "b"):
+        if known.asks or (step.name == CAST and result.kind == "b"):
             asked.update(each for each in inputs if dtypes[each].kind == "f")
     found |= {each for each in asked - passed - raised if not still.get(each)}
     return tuple(sorted(found)) if len(found) <= MOST else None

@@ -7,31 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .known import NONE, known_of
 from .region import CAST, MADE, WHERE, Step, ufunc_of
 
 # The dtypes that NumPy's C loops compute without the interpreter.
 DTYPES = tuple(map(np.dtype, ("?", *"bBhHiIqQ", *"efd", *"FD")))
 
-# The ufuncs whose reductions of a row are one call of their loop, and what the loop begins with: a value, or, if it's
-# None, the row's first element.
-REDUCTIONS = {"add": 0, "multiply": 1, "maximum": None, "minimum": None, "logical_and": True, "logical_or": False}
-
 # The loops that compute otherwise if the second operand is the same for all elements.
 WHOLE_EXPONENT = frozenset({"power", "float_power"})
-
-# Elementwise operations whose result is defined to the last bit. Other loops have several ways, whose results differ in
-# the last bits: one for dense memory, and others for negative strides or results in the memory of an input.
-_EXACT = (
-    "add subtract multiply divide negative positive absolute sqrt square reciprocal maximum minimum equal not_equal"
-    " less less_equal greater greater_equal logical_and logical_or logical_xor logical_not bitwise_and"
-    " bitwise_or bitwise_xor invert left_shift right_shift sign rint floor ceil trunc copysign conjugate copy"
-    " clip where cast"
-)
-EXACT = frozenset(_EXACT.split())
-
-# Loops and kinds of dtypes whose bits depend on strides, or on where in a loop an element is: of 0.0 and -0.0 ``fmax``
-# gives the one in vectors, and the other in what is left at the end.
-_BY_PLACE = frozenset((("square", "c"), ("fmax", "f"), ("fmin", "f")))
 
 # Casts between these are defined by C, and by NumPy as in C. (From float to int what is out of range isn't.)
 _CASTS = frozenset("?bBhHiIlLqQfdFD")
@@ -74,7 +57,7 @@ def find_loop(step: Step) -> Loop | None:
 def is_exact(step: Step) -> bool:
     """Return whether the bits of a step's result don't depend on the layout of memory."""
     plain = all(dtype.kind != "c" for dtype in step.dtypes) or step.name in (WHERE, CAST, "copy")
-    return step.dtypes[0].kind in "biu" or (step.name in EXACT and plain) or step.name in MADE
+    return step.dtypes[0].kind in "biu" or (known_of(step.name).is_exact and plain) or step.name in MADE
 
 
 def runs_in_place(step: Step) -> bool:
@@ -89,7 +72,7 @@ def first_value(step: Step) -> np.ndarray:
     if step.name == "add":
         # Whether that's 0.0 or -0.0 is up to the version of NumPy, and shows in a sum of -0.0.
         return np.array(np.add.reduce(np.full(1, -0.0).astype(dtype)), dtype)
-    return np.array(REDUCTIONS[step.name], dtype)
+    return np.array(known_of(step.name).begins, dtype)
 
 
 @lru_cache(maxsize=4096)
@@ -106,11 +89,11 @@ def _find_loop(name: str, dtypes: tuple[np.dtype[Any], ...], reduces: bool) -> L
         return None
     if reduces:
         value, result = dtypes
-        if name not in REDUCTIONS or value != result or (name.startswith("logical") and value != np.dtype("?")):
+        if known_of(name).begins is NONE or value != result or (name.startswith("logical") and value != np.dtype("?")):
             return None
         dtypes = (value, value, value)
     kind = dtypes[0].kind
-    if (name, kind) in _BY_PLACE or (name == "power" and kind in "iu"):
+    if kind in known_of(name).by_place or (name == "power" and kind in "iu"):
         # The last one raises an error for negative exponents.
         return None
     for index, types in enumerate(ufunc.types):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from .views import shape_of
 # What wraps around after fewer elements than the first is copied piece by piece. More pieces than the second take
 # longer than a call of the kernel.
 SHORTEST, FEW = 32, 128
+F = TypeVar("F", bound=Callable[..., bool])
 
 
 def recipe_of(node: Apply) -> Recipe | None:
@@ -170,18 +171,31 @@ def _write(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...], count: int) ->
 
 
 # Kernels that are a ufunc for some dtypes, and for the others take care of what NumPy gets wrong.
-_PLAIN: dict[str, tuple[np.ufunc, Callable[[DType], bool]]] = {
-    "expm1": (np.expm1, lambda dtype: dtype.kind != "c"),
-    "tan": (np.tan, lambda dtype: dtype.kind != "c"),
-    "tanh": (np.tanh, lambda dtype: dtype.kind != "c"),
-    "floor_divide": (np.floor_divide, lambda dtype: dtype.kind in "biu"),
-    "nextafter": (np.nextafter, lambda dtype: dtype.char != "e"),
-    "pow": (np.power, lambda dtype: dtype.kind == "f"),
-    "round": (np.rint, lambda dtype: dtype.kind == "f"),
-    "sign": (np.sign, lambda dtype: True),
-}
+_PLAIN: dict[str, tuple[np.ufunc, Callable[[DType], bool]]] = {}
+for _ufunc in (np.expm1, np.tan, np.tanh):
+    _PLAIN[_ufunc.__name__] = _ufunc, lambda dtype: dtype.kind != "c"
+_PLAIN["floor_divide"] = np.floor_divide, lambda dtype: dtype.kind in "biu"
+_PLAIN["nextafter"] = np.nextafter, lambda dtype: dtype.char != "e"
+_PLAIN["pow"] = np.power, lambda dtype: dtype.kind == "f"
+_PLAIN["round"] = np.rint, lambda dtype: dtype.kind == "f"
+_PLAIN["sign"] = np.sign, lambda dtype: True
 
 
+_SPECIAL: dict[str, Callable[[Steps, KernelOp, tuple[DType, ...]], bool]] = {}
+_REDUCTIONS: dict[str, Callable[[Steps, KernelOp, DType, int], bool]] = {}
+
+
+def _writes(table: dict[str, F], *names: str) -> Callable[[F], F]:
+    """Give what writes the steps of kernels."""
+
+    def decorate(function: F) -> F:
+        table.update(dict.fromkeys(names, function))
+        return function
+
+    return decorate
+
+
+@_writes(_SPECIAL, "where")
 def _where(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     result = np.result_type(*dtypes[1:])
     if dtypes[0] != np.dtype(bool):
@@ -190,11 +204,13 @@ def _where(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
+@_writes(_SPECIAL, "astype")
 def _astype(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     steps.cast(steps.inputs[0], np.dtype(op.static["dtype"]))
     return True
 
 
+@_writes(_SPECIAL, "clip")
 def _clip(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
     least, most = op.static["min"], op.static["max"]
@@ -206,6 +222,7 @@ def _clip(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
+@_writes(_SPECIAL, "erf")
 def _erf(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
     kernel: Any = op.backend.kernel(op.name)
@@ -216,6 +233,7 @@ def _erf(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
+@_writes(_SPECIAL, "erfc")
 def _formula(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     """Write the steps of a kernel that is a formula of float64, without warnings."""
     (dtype,) = dtypes
@@ -227,14 +245,6 @@ def _formula(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     steps.cast(kernel.formula(x, FUNCTIONS).operand, dtype)
     return True
 
-
-_SPECIAL: dict[str, Callable[[Steps, KernelOp, tuple[DType, ...]], bool]] = {
-    "erf": _erf,
-    "erfc": _formula,
-    "where": _where,
-    "astype": _astype,
-    "clip": _clip,
-}
 
 _WIDE = frozenset("fd")
 
@@ -250,6 +260,13 @@ def _total(ufunc: np.ufunc) -> Callable[[Steps, KernelOp, DType, int], bool]:
     return write
 
 
+_REDUCTIONS["sum"] = _total(np.add)
+_REDUCTIONS["prod"] = _total(np.multiply)
+_REDUCTIONS["max"] = _total(np.maximum)
+_REDUCTIONS["min"] = _total(np.minimum)
+
+
+@_writes(_REDUCTIONS, "mean")
 def _mean(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     if dtype.char not in _WIDE:
         return False
@@ -257,6 +274,7 @@ def _mean(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     return True
 
 
+@_writes(_REDUCTIONS, "var")
 def _var(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     if dtype.char not in _WIDE or op.static["correction"] >= count:
         return False
@@ -267,19 +285,9 @@ def _var(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     return True
 
 
+@_writes(_REDUCTIONS, "std")
 def _std(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     if not _var(steps, op, dtype, count):
         return False
     steps.ufunc(np.sqrt, ("step", len(steps.steps) - 1))
     return True
-
-
-_REDUCTIONS: dict[str, Callable[[Steps, KernelOp, DType, int], bool]] = {
-    "sum": _total(np.add),
-    "prod": _total(np.multiply),
-    "max": _total(np.maximum),
-    "min": _total(np.minimum),
-    "mean": _mean,
-    "var": _var,
-    "std": _std,
-}

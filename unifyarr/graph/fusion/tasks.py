@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from .emit import can_emit
+from .known import known_of
 from .loops import Operation, Task
 from .region import WHERE, Region
 
 COPY = "copy"
-# Operations whose result isn't known if their operands are one value, or follow from one.
-_VARIES = frozenset({"multiply", "maximum", "minimum"})
 # The most values that a group reads and writes: MOST_OPERANDS in native/program.h.
 MOST_OPERANDS = 60
 
@@ -65,7 +64,7 @@ def _may_be_known(operation: Operation, roots: dict[int, int]) -> bool:
     roots[operation.value] = first if follows else operation.value
     is_exact = step.dtypes[0].kind in "biu" or step.dtypes[-1].kind == "b"
     is_doubled = step.name == "add" and len(set(operation.inputs)) == 1
-    return bool(others) and follows and is_exact and not is_doubled and step.name not in _VARIES
+    return bool(others) and follows and is_exact and not is_doubled and not known_of(step.name).varies
 
 
 def _group(operations: list[Operation], used: Collection[int]) -> Task:

@@ -173,15 +173,12 @@ def _of_few_points(op: KernelOp, types: Sequence[ArrayType], small: Mapping[int,
         for place, (points, axis) in enumerate(pairs):
             length = types[0].shape[axis]
             # The last axis of what gives real numbers has half of the points.
-            halves = op.name in _HALVED and (not several or place == len(static[axes]) - 1)
+            halves = op.record.halves and (not several or place == len(static[axes]) - 1)
             needed = points // 2 + 1 if halves else points
             few = small[length] + (needed > length) - (needed < length)
             found.append(max(2 * (few - 1), 1) if halves else max(few, 1))
         static[name] = tuple(found) if several else found[0]
     return op if static == op.static else kernel_op(op.backend, op.name, static, op.nout)
-
-
-_HALVED = frozenset({"irfft", "irfftn", "hfft"})
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,163 @@
+"""The records of kernels: one for each, the only place that states its facts, and nothing is done without one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr._core.declaring.declare import DECLARATIONS
+from unifyarr._core.engines.registry import load
+from unifyarr._core.kernels import record
+from unifyarr._core.kernels.moving import METHODS
+from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, KINDS, Batch, Derivative
+from unifyarr.batching.handle import BatchHandle
+from unifyarr.batching.natives import Batched
+from unifyarr.batching.rule import OF_KINDS, OWN
+from unifyarr.derivatives.record import Entry, Taped
+from unifyarr.derivatives.rule import RULES
+from unifyarr.derivatives.tape import TapeHandle
+from unifyarr.errors import LostDerivativeError, TraceError
+from unifyarr.graph.kernels.kernelop import kernel_op
+
+from ..derivatives.cases import CASES
+
+PACKAGE = Path(ua.__file__).parent
+# Of each kernel with a rule of its own one call.
+RULED = {name: (values, static) for name, values, static in reversed(CASES) if name in load("numpy").kernels}
+
+
+def test_each_kernel_of_a_backend_has_a_record(backend: str) -> None:
+    assert load(backend).kernels.keys() <= KERNELS.keys()
+
+
+def test_each_kernel_of_a_function_has_a_record() -> None:
+    called = {name for each in DECLARATIONS.values() for name in (*each.kernels, *each.derivatives)}
+    assert len(called) > 190
+    assert called <= KERNELS.keys() - METHODS
+
+
+def test_kinds_have_kernels_and_words() -> None:
+    assert {each.kind for each in KERNELS.values()} == {*KINDS}
+    assert len({each.name for each in KINDS}) == len(KINDS)
+    assert all(each.summary for each in KINDS)
+
+
+def test_a_kernel_is_declared_once() -> None:
+    with pytest.raises(AssertionError, match="sort is declared twice"):
+        record.declare(ELEMENTWISE, "sort")
+    assert KERNELS["sort"].kind is not ELEMENTWISE
+
+
+# -- what isn't known raises -------------------------------------------------------------------------------------------
+
+
+def test_of_a_kernel_without_a_record_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(KERNELS, "sort")
+    for mode in (lambda: TapeHandle(load("numpy"), 0), lambda: BatchHandle(load("numpy"))):
+        with pytest.raises(AssertionError, match="nothing is known of a kernel 'sort'"):
+            mode()
+    with pytest.raises(AssertionError, match="nothing is known of a kernel 'sort'"):
+        kernel_op(load("numpy"), "sort", {"axis": 0, "descending": False, "stable": "not made before"})
+
+
+@pytest.mark.parametrize("name", sorted(RULED))
+def test_a_kernel_without_its_rule_has_no_derivative(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It isn't taken for a constant, whose derivative is zero."""
+    handle, (values, static) = load("numpy"), RULED[name]
+    monkeypatch.delitem(RULES, name)
+    natives = [Taped(handle.from_numpy(x.copy()), Entry()) for x in values]
+    with pytest.raises(LostDerivativeError, match=name):
+        TapeHandle(handle, 0).kernel(name)(*natives, **static)
+
+
+def test_a_derivative_that_is_lost_says_why() -> None:
+    for name, each in KERNELS.items():
+        if each.derivative is Derivative.LOST:
+            assert name not in RULES
+            assert len(each.instead) > 20
+
+
+@pytest.mark.parametrize("name", sorted({*RULED} & {*KERNELS}))
+def test_a_kernel_without_a_rule_has_no_batch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    handle, (values, static) = load("numpy"), RULED[name]
+    way = KERNELS[name].batch
+    if way not in (Batch.KIND, Batch.OWN):
+        pytest.skip(f"batches pass it {way.value}")
+    if way is Batch.OWN:
+        monkeypatch.delitem(OWN, name)
+    else:
+        monkeypatch.delitem(OF_KINDS, KERNELS[name].kind.name)
+    natives = [Batched(handle.from_numpy(np.stack([x, x]))) for x in values]
+    with pytest.raises(TraceError, match=f"{name}.* has no rule"):
+        BatchHandle(handle).kernel(name)(*natives, **static)
+
+
+# -- facts stand in one place ------------------------------------------------------------------------------------------
+
+
+def _statements(path: Path) -> Iterator[ast.stmt]:
+    """Yield the statements of a module that state something, beside functions, classes and what is public."""
+    for statement in ast.parse(path.read_text()).body:
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if is_text or isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+            continue
+        if not ast.unparse(statement).startswith(("__all__", "NAMES")):
+            yield statement
+
+
+def _named(statement: ast.stmt) -> set[str]:
+    """Return the kernels that a statement names, as texts, words in texts, or keywords."""
+    found: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.update(node.value.split())
+        elif isinstance(node, ast.keyword) and node.arg:
+            found.add(node.arg)
+    return found & KERNELS.keys()
+
+
+def _modules() -> Iterator[Path]:
+    """Yield the modules that know no engine, beside those of records, NumPy's names and cases for tests."""
+    apart = ("backends", "testing", "numpy")
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).parts
+        if parts[0] not in apart and parts[:2] != ("_core", "kernels"):
+            yield path
+
+
+def test_few_statements_name_several_kernels() -> None:
+    """Outside of records: tables of operators, of steps in C, and of words that are kernels' names too."""
+    found = [
+        f"{path.relative_to(PACKAGE)}:{statement.lineno}"
+        for path in _modules()
+        for statement in _statements(path)
+        if len(_named(statement)) >= 3
+    ]
+    assert len(found) <= MOST_TABLES, found
+
+
+MOST_TABLES = 11
+
+
+@pytest.mark.parametrize("name", ["take", "sort", "scatter", "cholesky", "softmax"])
+def test_the_facts_of_a_kernel_stand_in_few_files(name: str) -> None:
+    """In its rules and its function, beside its record."""
+    found: dict[str, Any] = {}
+    for path in _modules():
+        told = [statement for statement in _statements(path) if name in _named(statement)]
+        decorated = [
+            each
+            for statement in ast.parse(path.read_text()).body
+            if isinstance(statement, ast.FunctionDef)
+            for each in statement.decorator_list
+            if name in _named(ast.Expr(each))
+        ]
+        if told or decorated:
+            found[str(path.relative_to(PACKAGE))] = told
+    assert 1 <= len(found) <= 9, sorted(found)
