@@ -120,11 +120,11 @@ def kernels() -> str:
         "|---|---|---|---|---|---|",
     ]
     for each in records:
-        memory = each.alias.value.partition(",")[0]
-        batch = f"{each.batch.value}: {each.instead}" if each.batch is Batch.REFUSED else each.batch.value
-        derivative = each.derivative.value
+        memory, derivative, batch = (fact.value.partition(",")[0] for fact in (each.alias, each.derivative, each.batch))
         if each.derivative is Derivative.LOST:
             derivative += f": {each.instead}"
+        if each.batch is Batch.REFUSED:
+            batch += f": {each.instead}"
         cells = f"`{each.name}`", each.kind.name, memory, derivative, batch, each.fails.value
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
@@ -333,12 +333,8 @@ def versions() -> str:
 
 
 ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "dask": "dask"}
-PAGES = {
-    "completeness.md": completeness,
-    "kernels.md": kernels,
-    "coming-from/numpy-names.md": names_of_numpy,
-    "clients.md": clients,
-}
+PAGES = {"completeness.md": completeness, "kernels.md": kernels, "clients.md": clients}
+PAGES["coming-from/numpy-names.md"] = names_of_numpy
 PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.py": names_elsewhere}
 
 if __name__ == "__main__":
