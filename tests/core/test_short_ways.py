@@ -75,7 +75,8 @@ def test_a_repeated_call_takes_a_short_way(name: str) -> None:
     case, function = CASES[name][0], DECLARATIONS[name].public
     with ua.use_backend("numpy"), np.errstate(all="ignore"):
         arrays = [ua.asarray(x, copy=True) for x in case.arrays]
-        for _ in range(3):
+        # Where strides are found to matter, the calls before are forgotten.
+        for _ in range(5):
             result = case.call(function, arrays)
         assert is_short(name, case, arrays) is (name not in LONG)
         if "out" not in DECLARATIONS[name].signature.parameters or name == "nn.dropout":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import factorial
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from .._core.calling.invoke import attempt
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.engines.tracing import running
+from .._core.values.declared import package
 from .._core.values.records import Record
 from ..errors import ShapeError
 from .creation import eye, zeros
@@ -24,6 +26,7 @@ from .elementwise import (
     equal,
     greater,
     isfinite,
+    less,
     log2,
     maximum,
     multiply,
@@ -179,10 +182,23 @@ def _expm(x: Array) -> Array:
 
 
 def _squared(x: Array, counts: Array) -> Array:
-    for count in range(int(max(counts))):
-        square = matmul(x, x)
-        x = square if x.ndim == 2 else where(greater(counts, count), square, x)
-    return x
+    most = max(counts)
+    if running() is None:
+        for count in range(int(most)):
+            x = _squared_again(x, counts, count)
+        return x
+
+    def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        count, x = carry
+        return count + 1, _squared_again(x, counts, count)
+
+    done: tuple[Array, Array] = package.while_loop(lambda carry: less(carry[0], most), step, (multiply(most, 0), x))
+    return done[1]
+
+
+def _squared_again(x: Array, counts: Array, count: Any) -> Array:
+    square = matmul(x, x)
+    return square if x.ndim == 2 else where(greater(counts, count), square, x)
 
 
 def _approximant(x: Array) -> Array:

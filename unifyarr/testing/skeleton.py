@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections import defaultdict
+from collections import abc, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .._core.engines.kernels import kernels_of
-from .._core.engines.registry import BUILT_IN, load
+from .._core.engines.registry import BUILT_IN
 from .._core.kernels.record import KERNELS, RANDOM
 from ..backends import Backend
 from ..errors import UnifyarrError
@@ -88,14 +85,17 @@ def _kernels() -> dict[str, list[str]]:
     for record in KERNELS.values():
         if record.required:
             needed["indexing" if record.name in _INDEXING else "manipulation"].add(record.name)
-    known = kernels_of(load("numpy").engine)
+    # The cases of all functions are made at the first use.
+    from .arguments import arguments_of_kernels
+
+    given = arguments_of_kernels()
     taken: set[str] = set()
     lines: dict[str, list[str]] = {}
     for category, kernels in sorted(needed.items()):
         mine = sorted(kernels - taken)
         taken |= kernels
         if mine:
-            lines[category] = [_line(kernel, known.get(kernel)) for kernel in mine]
+            lines[category] = [_line(kernel, given.get(kernel, "")) for kernel in mine]
     for category, kernels in sorted(optional.items()):
         extra = sorted(kernels - taken)
         if extra:
@@ -107,22 +107,8 @@ def _kernels() -> dict[str, list[str]]:
     return {category: _wrapped(each) for category, each in lines.items()}
 
 
-def _line(name: str, kernel: Any) -> str:
-    line = f'{name} = not_implemented("{name} is not written yet")'
-    try:
-        signature = inspect.signature(kernel)
-    except (TypeError, ValueError):
-        return line
-    # The arguments of the reference, without their types, and without ``out``, which only some kernels take.
-    plain = [
-        each.replace(annotation=each.empty, default=each.empty)
-        for each in signature.parameters.values()
-        if each.name != "out" and (each.kind is each.POSITIONAL_ONLY or not isinstance(kernel, np.ufunc))
-    ]
-    try:
-        return f"{line}  # {signature.replace(parameters=plain, return_annotation=signature.empty)}"
-    except ValueError:
-        return line
+def _line(name: str, given: str) -> str:
+    return f'{name} = not_implemented("{name} is not written yet")' + (f"  # {given}" if given else "")
 
 
 def _wrapped(lines: list[str]) -> list[str]:
@@ -149,7 +135,10 @@ def _backend(name: str, cls: str) -> str:
                     properties.append(_attribute(member, value))
                 else:
                     methods.append(_method(member, value))
-    return _BACKEND.format(name=name, cls=cls, properties="\n".join(properties), methods="\n".join(methods))
+    written = "\n".join(methods)
+    used = [each for each in abc.__all__ if re.search(rf"\b{each}\b", written)]
+    imports = f"from collections.abc import {', '.join(sorted(used))}\n" if used else ""
+    return _BACKEND.format(imports=imports, name=name, cls=cls, properties="\n".join(properties), methods=written)
 
 
 def _attribute(name: str, member: property) -> str:
@@ -231,7 +220,7 @@ _HEAD = "from unifyarr.backends.kernels import not_implemented\n\n"
 _BACKEND = '''\
 """The backend: what the contract asks for. ``unifyarr.backends.Backend`` has what is optional, with its defaults."""
 
-from typing import Any, final
+{imports}from typing import Any, final
 
 import numpy as np
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 from ._native import Native
@@ -21,9 +22,16 @@ class Looping(Values[Native]):
     """
 
     def row(self, native: Native, place: int) -> Native:
-        """Return the element of an array at a place of its first axis: by default what indexing gives."""
-        found: Native = native[place, ...]  # type: ignore[index]
-        return found
+        """Return the element of an array at a place of its first axis: by default what indexing gives, or a window."""
+        if hasattr(type(native), "__getitem__"):
+            found: Native = native[place, ...]  # type: ignore[index]
+            return found
+        _, *lengths = shape = self.shape(native)
+        window = ((place, 1, 1), *((0, 1, length) for length in lengths))
+        modules: Sequence[ModuleType] = self.modules  # type: ignore[attr-defined]
+        kernels = {name: each for module in modules for name, each in vars(module).items()}
+        row: Native = kernels["reshape"](kernels["get_window"](native, window=window), shape=tuple(shape[1:]))
+        return row
 
     def scan(
         self,

@@ -54,7 +54,10 @@ class Tracing(Values[Native]):
 
         By default nothing is known of values that the engine hides.
         """
-        return None if self.hides_values(native) else bool(native)
+        if self.hides_values(native):
+            return None
+        # An object without a truth of its own would always be true.
+        return bool(native if hasattr(type(native), "__bool__") else self.to_numpy(native))
 
     @abstractmethod
     def records_gradient(self, native: Native) -> bool:

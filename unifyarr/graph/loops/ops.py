@@ -194,7 +194,9 @@ class WhileOp(BodiesOp):
             if end is not None:
                 return end
             holds, run = self._runs(condition.in_place, body.in_place, watch)
-            while bool(holds(*state, *captured)[0]):
+            # An object without a truth of its own would always be true.
+            is_true = bool if hasattr(self.backend.native_type, "__bool__") else self.backend.holds_anywhere
+            while is_true(holds(*state, *captured)[0]):
                 run(*state, *captured)
             return state
         found = None

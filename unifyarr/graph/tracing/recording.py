@@ -94,7 +94,8 @@ def count_of(backend: Handle, native: Traced) -> Traced:
 
 def is_dense(trace: Recorder) -> bool:
     """Return whether selections are whole arrays and masks: where the graph doesn't run step by step."""
-    return trace.is_batched or not trace.backend.engine.mutable
+    engine = trace.backend.engine
+    return trace.is_batched or (engine.can_compile and not engine.mutable)
 
 
 def _check_known(natives: Sequence[Traced], name: str) -> None:
