@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from unifyarr._core.engines.registry import load
 from unifyarr._core.kernels import record
 from unifyarr._core.kernels.moving import METHODS
 from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, KINDS, Batch, Derivative
+from unifyarr.backends.kernels import Facts, state
 from unifyarr.batching.handle import BatchHandle
 from unifyarr.batching.natives import Batched
 from unifyarr.batching.rule import OF_KINDS, OWN
@@ -34,6 +36,16 @@ RULED = {name: (values, static) for name, values, static in reversed(CASES) if n
 
 def test_each_kernel_of_a_backend_has_a_record(backend: str) -> None:
     assert load(backend).kernels.keys() <= KERNELS.keys()
+
+
+def test_what_is_said_of_an_implementation_is_declared(backend: str) -> None:
+    for name, kernel in load(backend).kernels.items():
+        # Engines have attributes of their own.
+        if isinstance(kernel, FunctionType) and kernel.__module__.startswith("unifyarr."):
+            said = {each for each in vars(kernel) if not each.startswith("_")}
+            assert said <= Facts.__annotations__.keys(), name
+    with pytest.raises(TypeError, match="gap is no fact of a kernel: these are support_native_out, native"):
+        state(lambda x: x, gap=1)  # type: ignore[call-arg]
 
 
 def test_each_kernel_of_a_function_has_a_record() -> None:

@@ -1,8 +1,8 @@
 """What a backend file says about its kernels: native, worked around, by the host, or missing.
 
-A kernel is any callable on native arrays. An engine's own function needs no decoration: it is native. The decorators
-here attach what the dispatcher and the completeness table read: ``support_native_out``, ``native``, ``gaps``,
-``reason`` and ``origin``.
+A kernel is any callable on native arrays. An engine's own function needs no decoration: it is native. ``Facts`` has all
+that may be said of another one, and the decorators here say most of it. What a kernel does is the same on every engine,
+and stands in its record, ``unifyarr/_core/kernels``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import importlib
 import math
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -149,10 +149,57 @@ def exchanges(order: np.ndarray, count: int) -> np.ndarray:
     return pivots.reshape(*order.shape[:-1], count)
 
 
+class Facts(TypedDict, total=False):
+    """What is said of an engine's implementation of a kernel, as attributes of the function."""
+
+    # Whether ``kernel(..., out=native)`` writes into ``native`` and returns it.
+    support_native_out: bool
+    # The engine's own function, where the kernel does more than that; the dtypes for which it does, and what computes
+    # for others and for these.
+    native: Callable[..., Any]
+    gaps: frozenset[Any]
+    outside_gaps: Callable[..., Any]
+    within_gaps: Callable[..., Any]
+    # Where it doesn't come from the engine itself, and why.
+    origin: str
+    reason: str
+    # Return a kernel for known static arguments, or for natives of known types too.
+    bind: Callable[..., Callable[..., Any]]
+    bind_in_graph: Callable[..., Callable[..., Any]]
+    known: Callable[..., Callable[..., Any] | None]
+    # For which types it returns ``NotImplemented``, and whether it does so inside transformations of the engine.
+    declines: Callable[..., bool]
+    declines_transformed: bool
+    # Whether it gives more than its function does, which only a derivative needs.
+    for_derivatives: bool
+    # Whether an elementwise kernel casts its operands itself.
+    casts_itself: bool
+    # What computes the same without looking where its arrays are, or with the engine's own errors.
+    unplaced: Callable[..., Any]
+    plain: Callable[..., Any]
+    # What computes into the buffer of its first operand, or into a window of it.
+    destructive: Callable[..., Any]
+    into_window: Callable[..., Any]
+    # Whether ``set_window`` takes ``apart=True``.
+    writes_apart: bool
+    # NumPy's function of arrays that have axes, the formula of a special function, and the loop in C for a dtype.
+    with_axes: Callable[..., Any]
+    formula: Callable[..., Any]
+    loop_for: Callable[[Any], str | None]
+
+
+def state(kernel: Kernel, **facts: Unpack[Facts]) -> Kernel:
+    """Say something of a kernel, and return it."""
+    for name, value in facts.items():
+        if name not in Facts.__annotations__:
+            raise TypeError(f"{name} is no fact of a kernel: these are {', '.join(Facts.__annotations__)}")
+        setattr(kernel, name, value)
+    return kernel
+
+
 def support_native_out(kernel: Kernel) -> Kernel:
     """Declare that ``kernel(..., out=native)`` writes into ``native`` and returns it."""
-    kernel.support_native_out = True  # type: ignore[attr-defined]
-    return kernel
+    return state(kernel, support_native_out=True)
 
 
 def bound_by(
@@ -164,10 +211,9 @@ def bound_by(
     """
 
     def decorate(kernel: Kernel) -> Kernel:
-        kernel.bind = bind  # type: ignore[attr-defined]
         if in_graph is not None:
-            kernel.bind_in_graph = in_graph  # type: ignore[attr-defined]
-        return kernel
+            state(kernel, bind_in_graph=in_graph)
+        return state(kernel, bind=bind)
 
     return decorate
 
@@ -204,8 +250,7 @@ def writes_apart(kernel: Kernel) -> Kernel:
 
     Graphs ask for it where the array was reshaped, since XLA on the CPU overwrites there what it reads afterwards.
     """
-    kernel.writes_apart = True  # type: ignore[attr-defined]
-    return kernel
+    return state(kernel, writes_apart=True)
 
 
 def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel], Kernel]:
@@ -217,8 +262,7 @@ def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel
     """
 
     def decorate(kernel: Kernel) -> Kernel:
-        kernel.known = know  # type: ignore[attr-defined]
-        return kernel
+        return state(kernel, known=know)
 
     return decorate
 
@@ -232,17 +276,14 @@ def declines(when: Callable[..., bool], *, transformed: bool = False) -> Callabl
     """
 
     def decorate(kernel: Kernel) -> Kernel:
-        kernel.declines = when  # type: ignore[attr-defined]
-        kernel.declines_transformed = transformed  # type: ignore[attr-defined]
-        return kernel
+        return state(kernel, declines=when, declines_transformed=transformed)
 
     return decorate
 
 
 def for_derivatives(kernel: Kernel) -> Kernel:
     """Declare that a kernel gives more than its function does, which only a derivative needs."""
-    kernel.for_derivatives = True  # type: ignore[attr-defined]
-    return kernel
+    return state(kernel, for_derivatives=True)
 
 
 def not_implemented(reason: str) -> Callable[..., Any]:
@@ -251,18 +292,14 @@ def not_implemented(reason: str) -> Callable[..., Any]:
     def kernel(*arrays: Any, **arguments: Any) -> Any:
         raise BackendFeatureError(reason)
 
-    kernel.origin = "not implemented"  # type: ignore[attr-defined]
-    kernel.reason = reason  # type: ignore[attr-defined]
-    return kernel
+    return state(kernel, origin="not implemented", reason=reason)
 
 
 def worked_around(reason: str, *, origin: str = "worked around") -> Callable[[Kernel], Kernel]:
     """Declare that a kernel stands in for one that the engine lacks or gets wrong, and why."""
 
     def decorate(kernel: Kernel) -> Kernel:
-        kernel.origin = origin  # type: ignore[attr-defined]
-        kernel.reason = reason  # type: ignore[attr-defined]
-        return kernel
+        return state(kernel, origin=origin, reason=reason)
 
     return decorate
 
@@ -290,10 +327,7 @@ def fills_gaps(native: Callable[..., Any], gaps: Iterable[Any], reason: str) -> 
 
         # Which the workaround may have.
         kernel.__dict__.pop("plain", None)
-        kernel.native = native  # type: ignore[attr-defined]
-        kernel.gaps = gaps  # type: ignore[attr-defined]
-        kernel.outside_gaps = native  # type: ignore[attr-defined]
-        kernel.within_gaps = workaround  # type: ignore[attr-defined]
+        state(kernel, native=native, gaps=gaps, outside_gaps=native, within_gaps=workaround)
         return worked_around(reason)(kernel)  # type: ignore[return-value]
 
     return decorate

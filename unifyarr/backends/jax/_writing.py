@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..kernels import state
 from ._compiled import is_reference
 
 
@@ -25,5 +26,5 @@ def writes(kernel: Callable[..., Any]) -> Callable[..., Any]:
 def with_twin(pure: Callable[..., Any], destructive: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel that writes, with a destructive twin for arrays that nothing else refers to: ``Donating``."""
     kernel = writes(pure)
-    kernel.destructive = destructive  # type: ignore[attr-defined]
+    state(kernel, destructive=destructive)
     return kernel

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import ml_dtypes
 import numpy as np
 
-from ..kernels import worked_around
+from ..kernels import state, worked_around
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _GAPS = frozenset({BFLOAT16})
@@ -35,8 +35,8 @@ def in_float32(reason: str) -> Callable[[Kernel], Kernel]:
             result = kernel(*map(_widened, (x, *arrays)), **static)
             return tuple(map(_narrowed, result)) if isinstance(result, tuple) else _narrowed(result)
 
-        widened.support_native_out = getattr(kernel, "support_native_out", False)  # type: ignore[attr-defined]
-        widened.gaps, widened.outside_gaps = _GAPS, kernel  # type: ignore[attr-defined]
+        takes_out = getattr(kernel, "support_native_out", False)
+        state(widened, support_native_out=takes_out, gaps=_GAPS, outside_gaps=kernel)
         return worked_around(reason)(widened)  # type: ignore[return-value]
 
     return decorate

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..kernels import declines, support_native_out, worked_around
+from ..kernels import declines, state, support_native_out, worked_around
 from . import _direct as np
 from ._bfloat16 import in_float32
 from ._powers import is_root
@@ -17,7 +17,7 @@ def _ufunc(function: np.ufunc) -> Callable[..., np.ndarray]:
     # ``out=...`` (an Ellipsis) makes a ufunc return arrays where it would return scalars, and costs a third of a small
     # call.
     kernel = support_native_out(partial(function, out=...))
-    kernel.with_axes = function  # type: ignore[attr-defined]
+    state(kernel, with_axes=function)
     return kernel
 
 
@@ -99,7 +99,7 @@ def pow(x1: Any, x2: Any, /, *, out: Any = ...) -> np.ndarray:
     return np.pow(x1, x2, out=out)
 
 
-pow.native = np.pow  # type: ignore[attr-defined]
+state(pow, native=np.pow)
 
 
 _HALF = np.dtype(np.float16)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..kernels import Applied, known_by, support_native_out
+from ..kernels import Applied, known_by, state, support_native_out
 from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
@@ -21,7 +21,7 @@ def matmul(x1: np.ndarray, x2: np.ndarray, /, *, out: Any = ...) -> np.ndarray:
 
 _product: Any = partial(np.matmul, out=...)
 _product.with_axes = np.matmul
-matmul.gaps, matmul.outside_gaps = frozenset({BFLOAT16}), _product  # type: ignore[attr-defined]
+state(matmul, gaps=frozenset({BFLOAT16}), outside_gaps=_product)
 
 
 @support_native_out

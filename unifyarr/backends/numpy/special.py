@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ..kernels import scipy_values, support_native_out, worked_around
+from ..kernels import scipy_values, state, support_native_out, worked_around
 from . import _direct as np
 
 _BLOCK = 8192
@@ -64,7 +64,7 @@ def _blockwise(function: Callable[[Any, Any], Any]) -> Callable[..., np.ndarray]
                 target[...] = function(source.astype(np.float64), np)
             return np.asarray(blocks.operands[1])
 
-    kernel.formula = function  # type: ignore[attr-defined]
+    state(kernel, formula=function)
     return kernel
 
 
@@ -120,8 +120,7 @@ def _loop_of_erf(dtype: Any) -> str | None:
 
 
 # The ufunc that the kernel is for a dtype, by its module and name; and the formula that it is for the others.
-erf.loop_for = _loop_of_erf  # type: ignore[attr-defined]
-erf.formula = _erf  # type: ignore[attr-defined]
+state(erf, loop_for=_loop_of_erf, formula=_erf)
 
 
 def _of_scipy(name: str) -> Callable[..., np.ndarray]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import CopyError, DeviceError, DtypeError, InplaceUpdateError
 from .. import base
-from ..kernels import Applied, described, own_error
+from ..kernels import Applied, described, own_error, state
 from ..memory import export, reads_marks
 from . import (
     _items,
@@ -118,7 +118,7 @@ def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]
         with tf.device(device):
             return kernel(*arrays, **arguments)
 
-    placed.unplaced = kernel  # type: ignore[attr-defined]
+    state(placed, unplaced=kernel)
     # What stands for it in some calls runs there too.
     for name in _STANDING:
         if hasattr(kernel, name):

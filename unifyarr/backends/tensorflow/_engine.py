@@ -21,7 +21,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # Its start-up notices, and 
 import tensorflow
 
 from ...errors import ShapeError
-from ..kernels import has_subnormals
+from ..kernels import has_subnormals, state
 from ._autograph import leave_alone
 from ._private import EagerTensor as EagerTensor
 from ._private import ResourceVariable as ResourceVariable
@@ -328,7 +328,7 @@ def binary(op: str) -> Callable[[Any, Any], Any]:
             raise
 
     kernel.__name__ = kernel.__qualname__ = op
-    kernel.plain = direct(op)  # type: ignore[attr-defined]
+    state(kernel, plain=direct(op))
     return kernel
 
 
@@ -340,7 +340,7 @@ def unary(op: str) -> Callable[[Any], Any]:
         return function(x)
 
     kernel.__name__ = kernel.__qualname__ = op
-    kernel.plain = direct(op)  # type: ignore[attr-defined]
+    state(kernel, plain=direct(op))
     return kernel
 
 

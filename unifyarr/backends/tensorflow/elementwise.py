@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import fills_gaps, worked_around
+from ..kernels import fills_gaps, state, worked_around
 from . import _complex, _extremes
 from ._division import floor_divide as floor_divide
 from ._division import fmod as fmod
@@ -196,10 +196,10 @@ _equal, _not_equal = binary("Equal"), binary("NotEqual")
 
 
 subtract = _subtract
-subtract.into_window = into_window(raw.TensorScatterSub)  # type: ignore[attr-defined]
+state(subtract, into_window=into_window(raw.TensorScatterSub))
 atan2 = binary("Atan2")
 add = fills_gaps(_add, BOOL, "no kernel for bool")(_or)
-add.into_window = into_window(raw.TensorScatterAdd)  # type: ignore[attr-defined]
+state(add, into_window=into_window(raw.TensorScatterAdd))
 
 
 @fills_gaps(_multiply, BOOL | COMPLEX, "no kernel for bool; in complex it invents infinities from NaN")
@@ -322,7 +322,7 @@ def _comparison(op: str) -> Kernel:
                 raise
             return _mixed(function, x1, x2)
 
-    native.plain = direct(op)  # type: ignore[attr-defined]
+    state(native, plain=direct(op))
     if op in ("Equal", "NotEqual"):
         return native
     of_complex = _complex.ordered(op)
