@@ -189,7 +189,7 @@ class Facts(TypedDict, total=False):
 
 
 def state(kernel: Kernel, **facts: Unpack[Facts]) -> Kernel:
-    """Say something of a kernel, and return it."""
+    """Set facts of a kernel, and return it."""
     for name, value in facts.items():
         if name not in Facts.__annotations__:
             raise TypeError(f"{name} is no fact of a kernel: these are {', '.join(Facts.__annotations__)}")
