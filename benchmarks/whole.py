@@ -134,6 +134,27 @@ def attention(xp: Any, x: Any, queries: Any, keys: Any, values: Any, wide: Any, 
     return mixed + (hidden * (hidden > 0.0)) @ narrow
 
 
+def kalman(xp: Any, seen: Any, mean: Any, spread: Any, moves: Any, shows: Any, drift: Any, noise: Any) -> Any:
+    """Return the state that measurements tell, by a filter of Kalman's."""
+    for step in range(8):
+        mean = moves @ mean
+        spread = moves @ spread @ moves.T + drift
+        gain = spread @ shows.T @ xp.linalg.inv(shows @ spread @ shows.T + noise)
+        mean = mean + gain @ (seen[step] - shows @ mean)
+        spread = spread - gain @ shows @ spread
+    return mean
+
+
+def leapfrog(xp: Any, position: Any, momentum: Any, precision: Any) -> Any:
+    """Return where a step of Hamiltonian Monte Carlo ends that draws from a normal distribution."""
+    momentum = momentum - 0.05 * (precision @ position)
+    for _ in range(10):
+        position = position + 0.1 * momentum
+        momentum = momentum - 0.1 * (precision @ position)
+    energy = 0.5 * (xp.sum(momentum * momentum) + xp.sum(position * (precision @ position)))
+    return position * xp.exp(-energy)
+
+
 HOST = np.random.default_rng(0)
 
 
@@ -160,6 +181,17 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[], list[np.ndarray]]]] =
     "mandelbrot 30 x 30": (mandelbrot, lambda: np.meshgrid(np.linspace(-2, 1, 30), np.linspace(-1, 1, 30))),
     "1,000 bodies, 3 steps": (bodies, lambda: [HOST.uniform(0.1, 1.0, 1_000) for _ in range(5)]),
     "10 bodies, 3 steps": (bodies, lambda: [HOST.uniform(0.1, 1.0, 10) for _ in range(5)]),
+    "Kalman filter, 4 states, 8 steps": (
+        kalman,
+        lambda: [
+            *(HOST.normal(size=(8, 2)), np.zeros(4), np.eye(4), np.eye(4) + 0.1 * np.eye(4, k=2), np.eye(2, 4)),
+            *(0.01 * np.eye(4), 0.1 * np.eye(2)),
+        ],
+    ),
+    "HMC, 10 numbers, 10 steps": (
+        leapfrog,
+        lambda: [HOST.normal(size=10), HOST.normal(size=10), np.eye(10) + 0.1],
+    ),
     "life 512 x 512, 30 steps": (life, lambda: [HOST.integers(0, 2, (512, 512)), np.ones(1, int)]),
     "life 20 x 20, 30 steps": (life, lambda: [HOST.integers(0, 2, (20, 20)), np.ones(1, int)]),
     "k-means 20,000 x 16": (k_means, lambda: clusters(20_000, 16, 10)),
