@@ -11,7 +11,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr.derivatives import reverse
-from unifyarr.derivatives.kinds import Like
+from unifyarr.derivatives.like import Like
 from unifyarr.derivatives.record import Entry
 from unifyarr.testing import needs
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from .kinds import Like
+from .like import Like
 
 # Beyond these, records go on without a course: what is large takes longer in kernels than between them, and a long walk
 # takes long to be learnt.

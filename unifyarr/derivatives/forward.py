@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .kernels import kernels_of
-from .kinds import Like
+from .like import Like
 from .record import entries_before, outlived
 from .reverse import pull
 from .rule import Into, settled

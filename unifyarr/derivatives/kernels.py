@@ -18,7 +18,7 @@ from .._core.kernels.record import kernel_named
 from .._core.values.lengths import PartialShape, equal_as_known, shape_of
 from .._core.values.shapes import broadcast
 from ..typing import Shape
-from .kinds import Like
+from .like import Like
 
 # How many Python numbers are remembered as natives: programs may go through ever new ones.
 MOST_NUMBERS = 1024

@@ -15,7 +15,7 @@ from typing import Any
 from .._core.engines.refusals import is_refusal
 from .courses import Progress
 from .kernels import Kernels
-from .kinds import Like
+from .like import Like
 from .notes import Kept, Notes, NotLearnt
 from .noting import Noting, NotingKernels
 from .record import Entry, Taped

@@ -14,7 +14,7 @@ from .._core.calling.recording import Recording
 from .._core.kernels.record import REARRANGE, Alias, kernel_named
 from .._core.values.records import Record
 from .kernels import Kernels
-from .kinds import Like
+from .like import Like
 from .record import Entry, Taped
 
 # How many elements a native has that is computed once and kept.

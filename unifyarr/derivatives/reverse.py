@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from .kernels import Kernels
-from .kinds import Like
+from .like import Like
 from .record import outlived, parents_of
 from .rule import Into, Outside, settled
 

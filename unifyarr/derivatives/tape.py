@@ -27,8 +27,8 @@ from .calls import taping
 from .courses import Courses
 from .forward import push
 from .kernels import Kernels, kernels_of
-from .kinds import Like
 from .learnt import walk
+from .like import Like
 from .operations import derived, engine_of
 from .record import Entry, NotInline, Taped, at_places, entries_before, entry_of, is_floating, outlived, parents_of
 from .reverse import pull

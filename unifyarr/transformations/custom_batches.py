@@ -11,7 +11,7 @@ from .._core.arrays.ownership import read
 from .._core.engines.tracing import running
 from ..derivatives.held import wrapped
 from ..derivatives.kernels import kernels_of
-from ..derivatives.kinds import Like
+from ..derivatives.like import Like
 from .batching import vmap
 
 Arrays = Sequence[Array]

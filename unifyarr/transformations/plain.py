@@ -16,8 +16,8 @@ from .._core.engines.handle import Handle
 from .._core.engines.tracing import tracing
 from .._core.modes.transforming import Scope
 from ..container.container import flatten, unflatten
-from ..derivatives.kinds import Like
 from ..derivatives.learnt import walk
+from ..derivatives.like import Like
 from ..derivatives.record import Entry, Taped
 from ..derivatives.tape import TapeHandle, tape_of
 from .run import TransformedCall, arguments_of, arrays_outside
