@@ -57,7 +57,7 @@ def _elu(x: Array, alpha: float | Array, out: Array | None) -> Array:
     return where(positive, x, multiply(powers, alpha, out=reuse(powers, alpha)), out=reuse(powers, alpha))
 
 
-@compositional(namespace="nn", scratch=True)
+@compositional(namespace="nn", scratch=True, takes_numbers=True)
 def elu(x: Array, /, *, alpha: float | Array = 1.0, out: Array | None = None) -> Array:
     """Keep positive elements, and bend the others towards ``-alpha``: alpha (exp(x) - 1).
 
@@ -183,7 +183,7 @@ def hardswish(x: Array, /, *, out: Array | None = None) -> Array:
     return multiply(bounded, divide(gate, 6, out=reuse(gate)), out=reuse(bounded)).astype(dtype, copy=False)
 
 
-@compositional(namespace="nn", scratch=True)
+@compositional(namespace="nn", scratch=True, takes_numbers=True)
 def leaky_relu(x: Array, /, *, negative_slope: float | Array = 0.01, out: Array | None = None) -> Array:
     """Keep positive elements, and multiply the others by a slope.
 
@@ -400,7 +400,7 @@ def silu(x: Array, /, *, out: Array | None = None) -> Array:
     return multiply(bounded, sigmoid(bounded), out=reuse(bounded)).astype(dtype, copy=False)
 
 
-@compositional(namespace="nn", scratch=True)
+@compositional(namespace="nn", scratch=True, takes_numbers=True)
 def softplus(x: Array, /, *, beta: float | Array = 1.0, out: Array | None = None) -> Array:
     """Compute log(1 + exp(beta x)) / beta, which is smooth and close to relu().
 

@@ -70,7 +70,7 @@ def angle(x: Array, /, *, deg: bool = False, out: Array | None = None) -> Array:
     return multiply(found, 180 / math.pi) if deg else found
 
 
-@compositional()
+@compositional(takes_numbers=True)
 def divmod(
     x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: tuple[Array, ...] | None = None
 ) -> tuple[Array, Array]:

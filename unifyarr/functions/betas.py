@@ -44,7 +44,7 @@ _NUMBERS = "An array of real numbers."
 _OTHERS = "An array whose shape broadcasts with that of ``a``, or a number."
 
 
-@compositional(namespace="special")
+@compositional(namespace="special", takes_numbers=True)
 @described(a=_NUMBERS, b=_OTHERS)
 def beta(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the beta function, gamma(a) gamma(b) / gamma(a + b).
@@ -71,7 +71,7 @@ def beta(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array:
     return where(is_negative, negative(size), size).astype(dtype, copy=False)
 
 
-@compositional(namespace="special")
+@compositional(namespace="special", takes_numbers=True)
 @described(a=_NUMBERS, b=_OTHERS)
 def betaln(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the logarithm of the absolute value of beta(a, b), which doesn't overflow.
@@ -90,7 +90,7 @@ def betaln(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array
     return _betaln(a, b).astype(dtype, copy=False)
 
 
-@primary(namespace="special")
+@primary(namespace="special", takes_numbers=True)
 @described(
     a="An array of positive numbers. There's no derivative by them.",
     b="Positive numbers whose shape broadcasts with that of ``a``. There's no derivative by them.",

@@ -19,6 +19,7 @@ from .statistical import mean
 
 
 @mixed(
+    takes_numbers=True,
     kernels=("root_mean_square", "detach"),
     namespace="nn",
     scratch=True,

@@ -68,7 +68,7 @@ def _factorials(x: Array) -> Array:
         return from_host(known.astype(x.dtype.dtype), None, x.device, x._backend)
 
 
-@compositional(namespace="special")
+@compositional(namespace="special", takes_numbers=True)
 @described(
     x="An array of how many there are, real numbers.",
     k="An array of how many are taken, whose shape broadcasts with that of ``x``, or a number.",

@@ -21,7 +21,7 @@ _REAL = (int, float)
 _NUMBERS = (int, float, complex)
 
 
-@compositional()
+@compositional(takes_numbers=True)
 def isclose(
     x1: ArrayLike | Scalar,
     x2: ArrayLike | Scalar,
@@ -77,7 +77,7 @@ def isclose(
     return logical_or(near, logical_and(isnan(add(x1, 0.0)), missing)) if equal_nan else near
 
 
-@compositional()
+@compositional(takes_numbers=True)
 def allclose(
     x1: ArrayLike | Scalar,
     x2: ArrayLike | Scalar,

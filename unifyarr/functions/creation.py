@@ -553,7 +553,7 @@ def from_dlpack(
     return wrap(target.from_dlpack(x, device=native_device, copy=copy), target)
 
 
-@creation(kernels=("full",))
+@creation(kernels=("full",), takes_numbers=True)
 def full(
     shape: int | Shape,
     fill_value: Scalar | Array,
@@ -621,7 +621,7 @@ def _full(given: Any, shape: object, dtype: object, device: object, backend: Han
     return _filled("full", shape, wanted, device, backend, fill_value=value)
 
 
-@primary(kernels=("full",))
+@primary(kernels=("full",), takes_numbers=True)
 def full_like(
     x: Array,
     /,

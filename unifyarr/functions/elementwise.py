@@ -783,7 +783,7 @@ def subtract(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | 
     """
 
 
-@primary(kernels=("remainder", "fmod"))
+@primary(kernels=("remainder", "fmod"), takes_numbers=True)
 def remainder(
     x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, modulus: bool = True, out: Array | None = None
 ) -> Array:
@@ -852,7 +852,7 @@ def round(x: Array, /, *, out: Array | None = None) -> Array:
 _NUMBERS = (int, float)
 
 
-@mixed()
+@mixed(takes_numbers=True)
 def clip(
     x: Array,
     /,

@@ -127,7 +127,7 @@ def _of_orders(n: Array, x: Array) -> Array:
     return where(less(order, 0), math.nan, found).astype(given, copy=False)
 
 
-@primary(namespace="special")
+@primary(namespace="special", takes_numbers=True)
 @described(
     x="An array of exponents, of 1 or more: the result is NaN for others. There's no derivative by them.",
     q="An array of what is added to the integers, whose shape broadcasts with that of ``x``, or a number.",
@@ -148,7 +148,7 @@ def zeta(x: Array, q: Array | Scalar = 1.0, /, *, out: Array | None = None) -> A
     return invoke("zeta", x, q, out=out, result=(x.shape, dtype), aligned=True)
 
 
-@primary(namespace="special")
+@primary(namespace="special", takes_numbers=True)
 @described(
     a="An array of exponents, not negative. There's no derivative by them.",
     x="An array of bounds, not negative, whose shape broadcasts with that of ``a``, or a number.",
@@ -172,7 +172,7 @@ def gammainc(a: Array, x: Array | Scalar, /, *, out: Array | None = None) -> Arr
     return invoke("gammainc", a, x, out=out, result=(a.shape, dtype), aligned=True)
 
 
-@primary(namespace="special")
+@primary(namespace="special", takes_numbers=True)
 @described(
     a="An array of exponents, not negative. There's no derivative by them.",
     x="An array of bounds, not negative, whose shape broadcasts with that of ``a``, or a number.",

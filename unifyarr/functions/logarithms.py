@@ -71,8 +71,11 @@ def expit(x: Array, /, *, out: Array | None = None) -> Array:
     return sigmoid(x, out=out)
 
 
-@compositional(namespace="special")
-@described(x="An array of real numbers.", y="An array whose shape broadcasts with that of ``x``, or a number.")
+@compositional(namespace="special", takes_numbers=True)
+@described(
+    x="An array of real numbers.",
+    y="An array whose shape broadcasts with that of ``x``, or a number.",
+)
 def xlogy(x: Array, y: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute x log(y), and 0 where x is 0, unless y is NaN.
 
@@ -93,8 +96,11 @@ def _xlogy(x: Array, y: Array) -> Array:
     return multiply(x, log(where(is_lost, 1, y)))
 
 
-@compositional(namespace="special")
-@described(x="An array of real numbers.", y="An array whose shape broadcasts with that of ``x``, or a number.")
+@compositional(namespace="special", takes_numbers=True)
+@described(
+    x="An array of real numbers.",
+    y="An array whose shape broadcasts with that of ``x``, or a number.",
+)
 def xlog1py(x: Array, y: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute x log(1 + y), with its digits where y is small, and 0 where x is 0, unless y is NaN.
 
@@ -133,8 +139,11 @@ def entr(x: Array, /, *, out: Array | None = None) -> Array:
     return where(is_negative, -_INFINITY, found).astype(dtype, copy=False)
 
 
-@compositional(namespace="special")
-@described(x="An array of real numbers.", y="An array whose shape broadcasts with that of ``x``, or a number.")
+@compositional(namespace="special", takes_numbers=True)
+@described(
+    x="An array of real numbers.",
+    y="An array whose shape broadcasts with that of ``x``, or a number.",
+)
 def rel_entr(x: Array, y: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute x log(x / y), what each pair of probabilities adds to a relative entropy.
 
@@ -165,8 +174,11 @@ def _rel_entr(x: Array, y: Array) -> Array:
     return where(is_known, multiply(x1, quotient), where(is_nothing, 0, otherwise))
 
 
-@compositional(namespace="special")
-@described(x="An array of real numbers.", y="An array whose shape broadcasts with that of ``x``, or a number.")
+@compositional(namespace="special", takes_numbers=True)
+@described(
+    x="An array of real numbers.",
+    y="An array whose shape broadcasts with that of ``x``, or a number.",
+)
 def kl_div(x: Array, y: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute rel_entr(x, y) - x + y, which is never negative.
 

@@ -30,7 +30,7 @@ from .utility import all, diff
 # -- integrals --------------------------------------------------------------------------------------------------------
 
 
-@compositional()
+@compositional(takes_numbers=True)
 def trapezoid(
     y: Array, /, x: Array | None = None, *, dx: float | Array = 1.0, axis: int = -1, out: Array | None = None
 ) -> Array:

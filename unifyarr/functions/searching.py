@@ -242,7 +242,7 @@ def searchsorted(
     return invoke("searchsorted", *operands, side=side, out=out)
 
 
-@primary()
+@primary(takes_numbers=True)
 def where(condition: Array, x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Choose elements from two arrays.
 

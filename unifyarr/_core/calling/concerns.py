@@ -51,14 +51,6 @@ def handle_symbols(declaration: Declaration, call_next: Handler) -> Handler:
 
 # Where a kernel looks at the value of a number, as at that of an exponent: it may be of a square, or of a root.
 _DECIDES = frozenset({("pow", "x2")})
-# Functions that aren't elementwise, and take numbers beside arrays as those do.
-_TAKE_NUMBERS = frozenset(
-    {
-        *("where", "clip", "full", "full_like", "elu", "leaky_relu", "softplus", "batch_norm", "trapezoid"),
-        *("remainder", "divmod", "isclose", "allclose", "beta", "betainc", "betaln", "comb", "gammainc", "gammaincc"),
-        *("kl_div", "rel_entr", "xlog1py", "xlogy", "zeta"),
-    }
-)
 
 
 def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
@@ -87,8 +79,7 @@ def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
 
 def _looks_at(declaration: Declaration, name: str) -> bool:
     """Return whether a function looks at the value of a number that is passed in a parameter."""
-    takes_numbers = declaration.ufunc is not None or declaration.name in _TAKE_NUMBERS
-    return not takes_numbers or (declaration.name, name) in _DECIDES
+    return not declaration.takes_numbers or (declaration.name, name) in _DECIDES
 
 
 def handle_debug(declaration: Declaration, call_next: Handler) -> Handler:

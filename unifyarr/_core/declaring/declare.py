@@ -47,6 +47,7 @@ class Declaration:
         fast: bool = False,
         namespace: str = "",
         scratch: bool = False,
+        takes_numbers: bool = False,
         updates: Mapping[str, tuple[str, ...]] | None = None,
         operation: Operation | None = None,
     ) -> None:
@@ -69,6 +70,8 @@ class Declaration:
         self.has_plain_calls = ufunc is not None or self.qualified_name == "matmul"
         # Whether the body, when everything is checked, works in ``out`` before the result is there.
         self.scratch = scratch
+        # Whether it takes numbers beside arrays as elementwise functions do, and doesn't look at their values.
+        self.takes_numbers = takes_numbers or ufunc is not None
         # Parameters that the body writes, keyed by the flag parameter that turns the write on:
         # ``{"training": ("mean", "var")}``.
         self.updates = updates or {}
@@ -196,15 +199,23 @@ def elementwise(ufunc: np.ufunc, *, standard: bool = True, **facts: Any) -> Call
 
 
 def primary(
-    *, kernels: tuple[str, ...] | None = None, view_map: ViewMap | None = None, namespace: str = ""
+    *,
+    kernels: tuple[str, ...] | None = None,
+    view_map: ViewMap | None = None,
+    namespace: str = "",
+    takes_numbers: bool = False,
 ) -> Callable[[F], F]:
-    """Declare a function whose body normalises arguments and invokes a kernel, named as itself if not said else."""
+    """Declare a function whose body normalises arguments and invokes a kernel, named as itself if not said else.
+
+    ``takes_numbers`` says that it takes numbers beside arrays as elementwise functions do.
+    """
     return lambda body: _declare(
         body,
         "primary",
         kernels=(body.__name__,) if kernels is None else kernels,
         view_map=view_map,
         namespace=namespace,
+        takes_numbers=takes_numbers,
     )
 
 
@@ -213,12 +224,14 @@ def view(view_map: ViewMap | None = None, *, namespace: str = "") -> Callable[[F
     return lambda body: _declare(body, "view", view_map=view_map or {0: (0,)}, namespace=namespace)
 
 
-def compositional(*, namespace: str = "", scratch: bool = False) -> Callable[[F], F]:
+def compositional(*, namespace: str = "", scratch: bool = False, takes_numbers: bool = False) -> Callable[[F], F]:
     """Declare a function whose body is made of other functions.
 
     ``scratch`` says that the body keeps what it needs on the way in ``out``, once it has checked everything.
     """
-    return lambda body: _declare(body, "compositional", namespace=namespace, scratch=scratch)
+    return lambda body: _declare(
+        body, "compositional", namespace=namespace, scratch=scratch, takes_numbers=takes_numbers
+    )
 
 
 def mixed(
@@ -227,6 +240,7 @@ def mixed(
     derivatives: tuple[str, ...] = (),
     namespace: str = "",
     scratch: bool = False,
+    takes_numbers: bool = False,
     updates: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Callable[[F], F]:
     """Declare a function made of other functions whose body first offers the call to a kernel, with ``attempt``.
@@ -242,15 +256,29 @@ def mixed(
         derivatives=derivatives,
         namespace=namespace,
         scratch=scratch,
+        takes_numbers=takes_numbers,
         updates=updates,
     )
 
 
 def creation(
-    *, kernels: tuple[str, ...] = (), view_map: ViewMap | None = None, fast: bool = False, namespace: str = ""
+    *,
+    kernels: tuple[str, ...] = (),
+    view_map: ViewMap | None = None,
+    fast: bool = False,
+    namespace: str = "",
+    takes_numbers: bool = False,
 ) -> Callable[[F], F]:
     """Declare a function that makes arrays on the backend that the call names or that is current.
 
     ``fast`` says that engines may make them at once.
     """
-    return lambda body: _declare(body, "creation", kernels=kernels, view_map=view_map, fast=fast, namespace=namespace)
+    return lambda body: _declare(
+        body,
+        "creation",
+        kernels=kernels,
+        view_map=view_map,
+        fast=fast,
+        namespace=namespace,
+        takes_numbers=takes_numbers,
+    )
