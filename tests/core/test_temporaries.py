@@ -25,6 +25,8 @@ from hypothesis import strategies as st
 import unifyarr as ua
 from unifyarr._core.calling import plain
 
+from . import random_temporaries
+
 # Results that large come from the pool.
 SIZE = 1 << 16
 VALUES = np.arange(SIZE) + 1.0
@@ -359,3 +361,7 @@ def test_expressions_give_numpys_values_and_change_no_operand(text: str) -> None
         for mine, theirs in zip(got["kept"] + got["xs"], wanted["kept"] + wanted["xs"], strict=True):
             np.testing.assert_array_equal(np.asarray(mine), np.asarray(theirs))
     gc.collect()
+
+
+def test_random_expressions_change_nothing_that_is_kept() -> None:
+    assert not random_temporaries.differences(300, seed=20261128)

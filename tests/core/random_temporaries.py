@@ -1,0 +1,106 @@
+"""Random expressions whose operands are held in all ways: ``python -m tests.core.random_temporaries COUNT SEED``.
+
+Arrays are so large that results take the memory of operands that nothing else refers to. Values and what is named
+stay those of NumPy.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import random
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import unifyarr as ua
+
+# Results that large come from the pool.
+SIZE = 1 << 15
+VALUES = {name: np.linspace(0.5, 1.5, SIZE) + place for place, name in enumerate("abc")}
+
+
+class Box:
+    """Keeps an array."""
+
+    def __init__(self, kept: Any) -> None:
+        self.kept = kept
+
+    def times(self, other: Any) -> Any:
+        """Return a product with what is kept."""
+        return self.kept * other
+
+
+def again(x: Any) -> Any:
+    return x
+
+
+def generated(*arrays: Any) -> Iterator[Any]:
+    """Yield arrays and what is computed of each, and refer to it meanwhile."""
+    for x in arrays:
+        yield x + 1.0
+        yield x
+
+
+class Expression:
+    """A random expression in Python."""
+
+    def __init__(self, seed: int) -> None:
+        self._draw = random.Random(seed)
+        self.text = self._of(self._draw.randint(1, 4))
+
+    def _leaf(self) -> str:
+        name = self._draw.choice("abc")
+        ways = [name, name, f"xs['{name}']", f"boxes['{name}'].kept", f"again({name})", f"(lambda: {name})()"]
+        ways += [f"({name} + 1.0)", f"({name} * {self._draw.choice('abc')})", f"next(iter([{name}]))"]
+        return self._draw.choice(ways)
+
+    def _of(self, depth: int) -> str:
+        if depth == 0:
+            return self._leaf()
+        x, y, z = (self._of(depth - 1 if place == 0 else self._draw.randrange(depth)) for place in range(3))
+        symbol = self._draw.choice("+-*/")
+        named = self._draw.choice(["add", "sub", "mul", "truediv"])
+        dunder = f"__{named}__"
+        ways = [
+            *(f"({x} {symbol} {y})", f"({x} {symbol} 2.5)", f"(2.5 {symbol} {x})", f"(-{x})", f"({x} ** 2)"),
+            *(f"operator.{named}({x}, {y})", f"functools.partial(operator.{named}, {x})({y})"),
+            *(f"({x}).{dunder}({y})", f"next(map(operator.{named}, ({x},), ({y},)))"),
+            *(f"functools.reduce(operator.{named}, ({x}, {y}, {z}))", f"(lambda t: t {symbol} {y} + t)({x})"),
+            *(f"(lambda x, y: x {symbol} y - x)({x}, {y})", f"(lambda x={x}: x {symbol} {y})()"),
+            *(f"({x}, {y})[0] {symbol} {z}", f"[x {symbol} 1.5 for x in ({x}, {y})][1]"),
+            *(f"Box({x}).times({y})", f"[*generated({x}, {y})][{self._draw.randrange(4)}]"),
+            *(f"({x} if bool({y}[0] > 1.0) else {z})", f"(({x} {symbol} {y}) {symbol} ({y} {symbol} {z}))"),
+            *(f"again(*[{x} {symbol} {y}])", f"{{'x': {x}}}['x'] {symbol} {y}"),
+        ]
+        return f"({self._draw.choice(ways)})"
+
+    def run(self, lifted: Callable[[np.ndarray], Any]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Return the value, and those of what is named, as arrays of NumPy's."""
+        given = {name: lifted(x.copy()) for name, x in VALUES.items()}
+        held = {"xs": dict(given), "boxes": {name: Box(x) for name, x in given.items()}}
+        names = {**given, **held, "Box": Box, "again": again, "generated": generated}
+        with np.errstate(all="ignore"):
+            found = eval(self.text, {"operator": operator, "functools": functools, **names})
+        return np.asarray(found), {name: np.asarray(x) for name, x in given.items()}
+
+
+def differences(count: int, seed: int) -> list[str]:
+    """Return expressions that give other values than NumPy, or change what is named."""
+    wrong = []
+    with ua.use_backend("numpy"):
+        for number in range(count):
+            expression = Expression(seed + number)
+            (found, after), (wanted, _) = expression.run(ua.asarray), expression.run(lambda x: x)
+            same = np.array_equal(found, wanted, equal_nan=True)
+            if not same or any(not np.array_equal(x, VALUES[name]) for name, x in after.items()):
+                wrong.append(expression.text)
+    return wrong
+
+
+if __name__ == "__main__":
+    wrong = differences(int(sys.argv[1]), int(sys.argv[2]))
+    print(*wrong, f"{len(wrong)} of {sys.argv[1]} expressions are wrong", sep="\n")
+    sys.exit(bool(wrong))
