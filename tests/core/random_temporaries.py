@@ -1,7 +1,7 @@
 """Random expressions whose operands are held in all ways: ``python -m tests.core.random_temporaries COUNT SEED``.
 
-Arrays are so large that results take the memory of operands that nothing else refers to. Values and what is named
-stay those of NumPy.
+Arrays are so large that results take the memory of operands that nothing else refers to. Values are those of NumPy for
+small pieces: of large ones NumPy writes over some operands that are kept, as that of ``(x + 1.0).__mul__``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 import operator
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 import unifyarr as ua
 
 # Results that large come from the pool.
-SIZE = 1 << 15
+SIZE, PIECES = 1 << 15, 8
 VALUES = {name: np.linspace(0.5, 1.5, SIZE) + place for place, name in enumerate("abc")}
 
 
@@ -66,25 +66,31 @@ class Expression:
         dunder = f"__{named}__"
         ways = [
             *(f"({x} {symbol} {y})", f"({x} {symbol} 2.5)", f"(2.5 {symbol} {x})", f"(-{x})", f"({x} ** 2)"),
-            *(f"operator.{named}({x}, {y})", f"functools.partial(operator.{named}, {x})({y})"),
-            *(f"({x}).{dunder}({y})", f"next(map(operator.{named}, ({x},), ({y},)))"),
+            *(f"operator.{named}({x}, {y})", f"next(map(operator.{named}, ({x},), ({y},)))"),
             *(f"functools.reduce(operator.{named}, ({x}, {y}, {z}))", f"(lambda t: t {symbol} {y} + t)({x})"),
-            *(f"(lambda x, y: x {symbol} y - x)({x}, {y})", f"(lambda x={x}: x {symbol} {y})()"),
-            *(f"({x}, {y})[0] {symbol} {z}", f"[x {symbol} 1.5 for x in ({x}, {y})][1]"),
-            *(f"Box({x}).times({y})", f"[*generated({x}, {y})][{self._draw.randrange(4)}]"),
-            *(f"({x} if bool({y}[0] > 1.0) else {z})", f"(({x} {symbol} {y}) {symbol} ({y} {symbol} {z}))"),
-            *(f"again(*[{x} {symbol} {y}])", f"{{'x': {x}}}['x'] {symbol} {y}"),
+            *(f"(lambda x, y: x {symbol} y - x)({x}, {y})", f"({x}, {y})[0] {symbol} {z}"),
+            *(f"[x {symbol} 1.5 for x in ({x}, {y})][1]", f"[*generated({x}, {y})][{self._draw.randrange(4)}]"),
+            *(f"({x} if {self._draw.random() < 0.5} else {z})", f"(({x} {symbol} {y}) {symbol} ({y} {symbol} {z}))"),
+            f"again(*[{x} {symbol} {y}])",
         ]
+        # What keeps an operand is asked twice: the first time mustn't have written over it.
+        keepers = [
+            *(f"functools.partial(operator.{named}, {x})", f"({x}).{dunder}", f"Box({x}).times"),
+            *(f"(lambda xs: lambda y: xs[0] {symbol} y)([{x}])", f"(lambda x={x}: lambda y: x {symbol} y)()"),
+            f"(lambda xs: lambda y: functools.reduce(operator.{named}, [*xs, y]))(({x},))",
+            f"(lambda xs: lambda y: next(map(operator.{named}, xs, (y,))))([{x}])",
+            f"(lambda box: lambda y: box.kept.{dunder}(y))(Box({x}))",
+        ]
+        ways += [f"(lambda call: call({y}) - call({z}) + call({y}))({each})" for each in keepers]
         return f"({self._draw.choice(ways)})"
 
-    def run(self, lifted: Callable[[np.ndarray], Any]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Return the value, and those of what is named, as arrays of NumPy's."""
-        given = {name: lifted(x.copy()) for name, x in VALUES.items()}
+    def run(self, given: dict[str, Any]) -> np.ndarray:
+        """Return the value for named arrays."""
         held = {"xs": dict(given), "boxes": {name: Box(x) for name, x in given.items()}}
         names = {**given, **held, "Box": Box, "again": again, "generated": generated}
         with np.errstate(all="ignore"):
             found = eval(self.text, {"operator": operator, "functools": functools, **names})
-        return np.asarray(found), {name: np.asarray(x) for name, x in given.items()}
+        return np.asarray(found)
 
 
 def differences(count: int, seed: int) -> list[str]:
@@ -92,10 +98,12 @@ def differences(count: int, seed: int) -> list[str]:
     wrong = []
     with ua.use_backend("numpy"):
         for number in range(count):
-            expression = Expression(seed + number)
-            (found, after), (wanted, _) = expression.run(ua.asarray), expression.run(lambda x: x)
+            expression, given = Expression(seed + number), {name: ua.asarray(x.copy()) for name, x in VALUES.items()}
+            found = expression.run(given)
+            pieces = zip(*[np.split(x, PIECES) for x in VALUES.values()], strict=True)
+            wanted = np.concatenate([expression.run(dict(zip(VALUES, piece, strict=True))) for piece in pieces])
             same = np.array_equal(found, wanted, equal_nan=True)
-            if not same or any(not np.array_equal(x, VALUES[name]) for name, x in after.items()):
+            if not same or any(not np.array_equal(x.to_numpy(), VALUES[name]) for name, x in given.items()):
                 wrong.append(expression.text)
     return wrong
 
