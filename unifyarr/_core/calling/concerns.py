@@ -134,7 +134,8 @@ def _keep_for_gradients(call: Call) -> None:
     if backend is None or not backend.mutable:
         return
     natives = [x._native for x in call.operands() if isinstance(x, Array) and x._backend is backend]
-    written = [x._native for x in call.targets]
+    # A target of another backend is refused later.
+    written = [x._native for x in call.targets if x._backend is backend]
     if not any(map(backend.records_gradient, (*natives, *written))):
         return
 
