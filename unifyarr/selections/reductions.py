@@ -9,20 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._core.kernels.record import REDUCTION, Kernel, kernel_named
+from .._core.values.registering import entered_in
 from .dense import Densely, Selected
 
 # The rules of kernels that have no number for a neutral element, by name.
 _OWN: dict[str, Callable[..., Any]] = {}
-
-
-def _own(names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give the rule of kernels."""
-
-    def decorate(rule: Callable[..., Any]) -> Callable[..., Any]:
-        _OWN.update(dict.fromkeys(names.split(), rule))
-        return rule
-
-    return decorate
 
 
 def reduction_rule(record: Kernel) -> Callable[..., Any] | None:
@@ -40,7 +31,7 @@ def _reduced(
     return do.kernel(name, do.filled(x, kernel_named(name).neutral), gives=result, **static)
 
 
-@_own("max min")
+@entered_in(_OWN, "max", "min")
 def _extremum(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
@@ -57,7 +48,7 @@ def outermost(dtype: np.dtype[Any], lowest: bool) -> Any:
     return -np.inf if lowest else np.inf
 
 
-@_own("vecdot")
+@entered_in(_OWN, "vecdot")
 def _product_of_rows(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
@@ -68,7 +59,7 @@ def _product_of_rows(
     return do.kernel(name, *[do.filled(each, 0) for each in selections], gives=result, **static)
 
 
-@_own("cumulative_sum cumulative_prod")
+@entered_in(_OWN, "cumulative_sum", "cumulative_prod")
 def _accumulated(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
@@ -79,7 +70,7 @@ def _accumulated(
     return do.selection(do.kernel(name, whole, gives=(do.shape(whole), static["dtype"]), **static), x.mask, x.axis)
 
 
-@_own("mean var std")
+@entered_in(_OWN, "mean", "var", "std")
 def _spread(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
@@ -138,7 +129,7 @@ def _root(do: Densely, x: Any) -> Any:
     return do.kernel("where", zero, x, root, gives=gives)
 
 
-@_own("argmax argmin")
+@entered_in(_OWN, "argmax", "argmin")
 def _outmost_place(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:

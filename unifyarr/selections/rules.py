@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.kernels.record import ELEMENTWISE, kernel_named
+from .._core.values.registering import entered_in
 from .._core.values.shapes import broadcast
 from .dense import Densely, Selected, SelectedPlaces
 from .reductions import outermost, reduction_rule
@@ -230,17 +231,7 @@ def _put(do: Densely, natives: Sequence[Any], axes: int, how: str) -> Any:
 _RULES: dict[str, Callable[..., Any]] = {}
 
 
-def _rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give the rule of kernels."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        _RULES.update(dict.fromkeys(names, function))
-        return function
-
-    return decorate
-
-
-@_rule("get_window", "set_window")
+@entered_in(_RULES, "get_window", "set_window")
 def _window(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any]) -> Any:
     window, axis = list(static["window"]), x.axis
     if window[axis] != (0, 1, None):
@@ -256,7 +247,7 @@ def _window(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any]) 
     return do.selection(do.kernel(name, dense, *values, window=tuple(window)), x.mask, axis)
 
 
-@_rule("permute_dims")
+@entered_in(_RULES, "permute_dims")
 def _permuted(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any]) -> Any:
     axes = static["axes"]
     return do.selection(do.kernel("permute_dims", x.dense, axes=axes), x.mask, axes.index(x.axis))
@@ -279,7 +270,7 @@ _RULES["reshape"] = _shaped("reshape")
 _RULES["broadcast_to"] = _shaped("broadcast_to")
 
 
-@_rule("matmul")
+@entered_in(_RULES, "matmul")
 def _product(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any]) -> Any:
     """A product of vectors and matrices: over the axis that is selected from, or along another one."""
     (y,) = others

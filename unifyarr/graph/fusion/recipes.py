@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import prod
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
+from ..._core.values.registering import entered_in
 from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
 from .agreeing import can_run
@@ -27,7 +28,6 @@ from .views import shape_of
 # What wraps around after fewer elements than the first is copied piece by piece. More pieces than the second take
 # longer than a call of the kernel.
 SHORTEST, FEW = 32, 128
-F = TypeVar("F", bound=Callable[..., bool])
 
 
 def recipe_of(node: Apply) -> Recipe | None:
@@ -185,17 +185,7 @@ _SPECIAL: dict[str, Callable[[Steps, KernelOp, tuple[DType, ...]], bool]] = {}
 _REDUCTIONS: dict[str, Callable[[Steps, KernelOp, DType, int], bool]] = {}
 
 
-def _writes(table: dict[str, F], *names: str) -> Callable[[F], F]:
-    """Give what writes the steps of kernels."""
-
-    def decorate(function: F) -> F:
-        table.update(dict.fromkeys(names, function))
-        return function
-
-    return decorate
-
-
-@_writes(_SPECIAL, "where")
+@entered_in(_SPECIAL, "where")
 def _where(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     result = np.result_type(*dtypes[1:])
     if dtypes[0] != np.dtype(bool):
@@ -204,13 +194,13 @@ def _where(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
-@_writes(_SPECIAL, "astype")
+@entered_in(_SPECIAL, "astype")
 def _astype(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     steps.cast(steps.inputs[0], np.dtype(op.static["dtype"]))
     return True
 
 
-@_writes(_SPECIAL, "clip")
+@entered_in(_SPECIAL, "clip")
 def _clip(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
     least, most = op.static["min"], op.static["max"]
@@ -222,7 +212,7 @@ def _clip(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
-@_writes(_SPECIAL, "erf")
+@entered_in(_SPECIAL, "erf")
 def _erf(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
     kernel: Any = op.backend.kernel(op.name)
@@ -233,7 +223,7 @@ def _erf(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
-@_writes(_SPECIAL, "erfc")
+@entered_in(_SPECIAL, "erfc")
 def _formula(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     """Write the steps of a kernel that is a formula of float64, without warnings."""
     (dtype,) = dtypes
@@ -266,7 +256,7 @@ _REDUCTIONS["max"] = _total(np.maximum)
 _REDUCTIONS["min"] = _total(np.minimum)
 
 
-@_writes(_REDUCTIONS, "mean")
+@entered_in(_REDUCTIONS, "mean")
 def _mean(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     if dtype.char not in _WIDE:
         return False
@@ -274,7 +264,7 @@ def _mean(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     return True
 
 
-@_writes(_REDUCTIONS, "var")
+@entered_in(_REDUCTIONS, "var")
 def _var(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     if dtype.char not in _WIDE or op.static["correction"] >= count:
         return False
@@ -285,7 +275,7 @@ def _var(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     return True
 
 
-@_writes(_REDUCTIONS, "std")
+@entered_in(_REDUCTIONS, "std")
 def _std(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     if not _var(steps, op, dtype, count):
         return False
