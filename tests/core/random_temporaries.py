@@ -73,7 +73,7 @@ class Expression:
             *(f"({x} if {self._draw.random() < 0.5} else {z})", f"(({x} {symbol} {y}) {symbol} ({y} {symbol} {z}))"),
             f"again(*[{x} {symbol} {y}])",
         ]
-        # What keeps an operand is asked twice: the first time mustn't have written over it.
+        # Each holder is called several times: the first call mustn't overwrite its operand.
         keepers = [
             *(f"functools.partial(operator.{named}, {x})", f"({x}).{dunder}", f"Box({x}).times"),
             *(f"(lambda xs: lambda y: xs[0] {symbol} y)([{x}])", f"(lambda x={x}: lambda y: x {symbol} y)()"),

@@ -30,7 +30,7 @@ from unifyarr.graph.kernels.kernelop import kernel_op
 from ..derivatives.cases import CASES
 
 PACKAGE = Path(ua.__file__).parent
-# Of each kernel with a rule of its own one call.
+# One call of each kernel that has a rule of its own.
 RULED = {name: (values, static) for name, values, static in reversed(CASES) if name in load("numpy").kernels}
 
 

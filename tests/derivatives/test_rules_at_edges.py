@@ -23,7 +23,7 @@ INF, NAN = math.inf, math.nan
 
 
 def test_kernels_have_the_rules_that_their_records_say() -> None:
-    # What is stored is written nowhere else.
+    # Stores are made once a graph is final, and never differentiated.
     wanted = {name for name, record in KERNELS.items() if record.derivative is Derivative.RULE}
     assert wanted - {"store"} == {*RULES}
     assert all(record.instead for record in KERNELS.values() if record.derivative is Derivative.LOST)

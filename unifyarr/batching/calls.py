@@ -117,7 +117,7 @@ def batching(base: Handle, name: str, kernel: Callable[..., Any], densely: Calla
     record = kernel_named(name)
     if record.batch is Batch.MADE:
         return lambda *given, **static: Batched(kernel(*given, **static), True)
-    if record.writes and base.mutable:
+    if record.may_write and base.mutable:
         kernel = on_copy(base, kernel)
     own, as_native, chooses, rule = base.native_type, base.as_native, record.batch is Batch.SELECTION, rule_of(name)
 

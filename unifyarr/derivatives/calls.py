@@ -22,7 +22,7 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
     """Return what calls a kernel of a backend on natives of a record."""
     record, rule = kernel_named(name), RULES.get(name)
     has_derivative, missing = record.derivative is not Derivative.CONSTANT, record.instead or "it has no rule"
-    if record.writes and base.mutable:
+    if record.may_write and base.mutable:
         kernel = on_copy(base, kernel)
     records, dtype, as_native, own = base.records, base.dtype, base.as_native, base.native_type
     k = kernels_of(base)

@@ -69,7 +69,7 @@ class Kernels:
 
     def _plain(self, name: str) -> Callable[..., Any]:
         kernel = self.handle.kernel(name)
-        if kernel_named(name).writes and self.handle.mutable and not self._writes:
+        if kernel_named(name).may_write and self.handle.mutable and not self._writes:
             return on_copy(self.handle, kernel)
         if name == "sum":
             # Sums are taken in the dtype of what is summed.

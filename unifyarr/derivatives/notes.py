@@ -182,7 +182,7 @@ class Notes:
         if found is NotImplemented or "out" in static:
             raise NotLearnt
         record = kernel_named(name)
-        if record.writes:
+        if record.may_write:
             if self._handle.mutable and (slots[0] < self._recording.count or slots[0] in constants):
                 raise NotLearnt
             # The same memory, or memory of its own; from here on in another slot.

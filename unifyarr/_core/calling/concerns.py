@@ -129,7 +129,7 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
 
 
 def _keep_for_gradients(call: Call) -> None:
-    """Have copies computed with of what is in the memory of a target, where the engine keeps operands for gradients."""
+    """Replace operands that overlap a target by copies, where the engine records gradients and may save operands."""
     backend = call.targets[0]._backend if call.targets else None
     if backend is None or not backend.mutable:
         return

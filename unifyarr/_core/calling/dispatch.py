@@ -23,7 +23,7 @@ from ..engines.current import current, default, scoped_name
 from ..engines.handle import LOADED, Handle, declines
 from ..engines.refusals import is_refusal
 from ..engines.tracing import Mode, inside, mode
-from ..kernels.record import KERNELS
+from ..kernels.record import KERNELS, kernel_named
 from ..values.supplying import supply
 from ..writing.storing import put_small, takes_small
 from .concerns import general
@@ -301,10 +301,9 @@ def _paths(declaration: Declaration) -> tuple[str, str, str] | None:
 
 def dispatcher_of(declaration: Declaration, bound: Handle | None, function: Any, /) -> Any:
     """Return the dispatcher of a function, which is made at the first call."""
-    if unknown := {*declaration.kernels, *declaration.derivatives} - KERNELS.keys():
-        raise AssertionError(
-            f"{declaration.name}() calls kernels without a record in unifyarr/_core/kernels: {unknown}"
-        )
+    for unknown in {*declaration.kernels, *declaration.derivatives} - KERNELS.keys():
+        # Which raises.
+        kernel_named(unknown)
     for handle in list(OFFERED):
         install(handle, declaration)
     return Dispatcher(declaration, bound, function)

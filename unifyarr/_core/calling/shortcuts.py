@@ -95,7 +95,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             return self.learn(key, call, backend)
         natives = [x._native for x in call.operands() if isinstance(x, Array) and x._backend is backend]
         if self._is_new(key) or any(map(backend.records_gradient, natives)):
-            # What is computed for a gradient may need what is written over.
+            # Autograd may have saved an operand that ``out`` overwrites.
             return self._general(call)
         result = self.learn(key, call.without_out(), backend)
         if type(out) is not tuple and isinstance(result, Array):

@@ -38,7 +38,7 @@ class ByDtype(dict[Any, Any]):
 
 
 def direct_kernel(backend: Handle, declaration: Declaration, *, into_out: bool = False) -> Callable[[Any], FastPath]:
-    """Return what finds out what computes operands of a dtype at once; it declines where the loop casts them first."""
+    """Return a function from a native dtype to the kernel for it, which declines where the loop would cast first."""
     assert declaration.ufunc is not None
     ufunc, kernel = declaration.ufunc, backend.kernel(declaration.name)
 

@@ -92,7 +92,7 @@ def parameters_of(scope: Scope, arrays: Iterable[str] | None = None) -> Paramete
 
 
 def elementwise_parameters(names: Iterable[str]) -> Parameters:
-    """Return what the signature of an elementwise function says: one array alone, or several arrays and scalars."""
+    """Return the parameters of an elementwise function: one array, or several arrays and scalars."""
     operands = tuple(names)
     every: frozenset[str] = frozenset(operands)
     none: frozenset[str] = frozenset()

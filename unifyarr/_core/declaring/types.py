@@ -1,4 +1,4 @@
-"""What is known of the types of a kernel's results without the engine: by its record's rule, or its ufunc's loops."""
+"""The types of a kernel's results without asking the engine: by the rule in its record, or by its ufunc's loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of each kernel, whatever engine computes it; importing this fills ``KERNELS``."""
+"""The records of all kernels, which know no engine; importing the package fills ``KERNELS``."""
 
 from . import computing as computing
 from . import learning as learning

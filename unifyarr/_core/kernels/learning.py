@@ -37,7 +37,7 @@ declare(FUSED, "attention_backward", types=_attended_backward)
 declare(FUSED, "gelu_with_slope", types=twice, order=Order.STAYS)
 declare(FUSED, "layer_norm_with_moments", types=_normed, order=Order.STAYS)
 declare(FUSED, "layer_norm_backward", types=_normed_backward, order=Order.STAYS)
-# What an engine has whose arrays lie on several devices.
+# For engines whose arrays span several devices.
 declare(FUSED, "shard", fails=Fails.VALUES, moves=True)
 
 # -- the engine's own generator of random numbers, which it need not have ---------------------------------------------

@@ -142,7 +142,7 @@ def _with_all(x: Typed) -> Types:
     return _different(x), first, ArrayType(x.shape, INT64), counts
 
 
-# Of these batches make selections, by the mask.
+# Batches turn these into selections, by their masks.
 declare(UNKNOWN, "nonzero", unknown=_places_of, derivative=Derivative.CONSTANT, batch=Batch.SELECTION)
 declare(UNKNOWN, "select", batch=Batch.SELECTION, moves=True)
 declare(UNKNOWN, "put_selected", alias=Alias.WRITE, batch=Batch.SELECTION, moves=True)

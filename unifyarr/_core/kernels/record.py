@@ -1,4 +1,4 @@
-"""What is known of each kernel, in one record: its kind, how its result shares memory, and the exceptions to its kind.
+"""The record of each kernel: its kind, how its result shares memory, and the exceptions to its kind.
 
 A kernel computes with natives of an engine. What it does is the same on every engine, and stands here, where no engine
 is known; how an engine does it is the engine's business. All else is derived: a mode of the package (derivatives,
@@ -110,7 +110,7 @@ class Extreme(Enum):
 
 
 class Kernel(Record):
-    """What is known of a kernel."""
+    """The facts of one kernel, the same on every engine."""
 
     name: str
     kind: Kind
@@ -123,13 +123,13 @@ class Kernel(Record):
     alias: Alias = Alias.FRESH
     # NumPy's own of an elementwise kernel: its loops say the dtypes of results.
     ufunc: np.ufunc | None = None
-    # What gives the types of results from those of the arrays and the static arguments: ``types.py``.
+    # Computes the types of results from those of the arrays and the static arguments: ``types.py``.
     types: Callable[..., Any] | None = None
     # How many of its first operands an elementwise kernel may write its result over.
     overwritten: int = 0
-    # What takes no part in a reduction, and what an elementwise kernel computes with where nothing is selected: a
-    # number at which it and its derivative are finite.
+    # The neutral element of a reduction.
     neutral: float | Extreme | None = None
+    # A number at which an elementwise kernel and its derivative are finite, for the places that aren't selected.
     harmless: float = 1
     # Whether last bits depend on how operands lie in memory, on engines that have strides.
     adds: bool = False
@@ -137,18 +137,18 @@ class Kernel(Record):
     required: bool = False
     # Whether a view may be read-only, or have elements that share memory.
     read_only: bool = False
-    # Of a kernel of places: where the first array of indices is among the operands, which the engine checks.
+    # The position of the first array of indices among the operands, which the engine checks.
     indexed: int | None = None
     # Whether it takes half of the points along the last axis, and one more.
     halves: bool = False
-    # Of one that may give more or fewer elements than types say: gives the types, with ``None`` for a length of values.
+    # Computes the types of results whose lengths depend on values, with ``None`` for these lengths.
     unknown: Callable[..., Any] | None = None
     # Why derivatives or batches don't pass it, and what to do instead.
     instead: str = ""
 
     @property
-    def writes(self) -> bool:
-        """Whether it may write into its first array."""
+    def may_write(self) -> bool:
+        """Whether it may write into its first array, always or with ``out``."""
         return self.alias in (Alias.WRITE, Alias.COMBINE)
 
     @property
@@ -178,10 +178,9 @@ def declare_ufunc(name: str, ufunc: np.ufunc, **facts: Any) -> None:
 
 
 def _derivative_of(ufunc: np.ufunc) -> Derivative:
-    """Return that it's constant if floats give none, or aren't taken."""
-    wanted = "d" * ufunc.nin
-    results = [loop.partition("->")[2] for loop in ufunc.types if loop.startswith(f"{wanted}->")]
-    return Derivative.RULE if any(set(each) & set("dF") for each in results) else Derivative.CONSTANT
+    """Return ``CONSTANT`` unless there's a loop from float64 to float64."""
+    is_floating = any(loop.startswith("d" * ufunc.nin + "->d") for loop in ufunc.types)
+    return Derivative.RULE if is_floating else Derivative.CONSTANT
 
 
 def kernel_named(name: str) -> Kernel:

@@ -52,7 +52,7 @@ def put_small(out: Any, result: Any) -> bool:
         return False
     if backend.mutable:
         if backend.records_gradient(native):
-            # What was computed may need what is written over.
+            # Autograd may have saved an operand that ``out`` overwrites.
             return False
         backend.assign(target, native)
         return True

@@ -28,10 +28,12 @@ class Looping(Values[Native]):
             return found
         _, *lengths = shape = self.shape(native)
         window = ((place, 1, 1), *((0, 1, length) for length in lengths))
-        modules: Sequence[ModuleType] = self.modules  # type: ignore[attr-defined]
-        kernels = {name: each for module in modules for name, each in vars(module).items()}
-        row: Native = kernels["reshape"](kernels["get_window"](native, window=window), shape=tuple(shape[1:]))
+        row: Native = self._kernel("reshape")(self._kernel("get_window")(native, window=window), shape=tuple(shape[1:]))
         return row
+
+    def _kernel(self, name: str) -> Callable[..., Any]:
+        modules: Sequence[ModuleType] = self.modules  # type: ignore[attr-defined]
+        return next(getattr(module, name) for module in modules if hasattr(module, name))
 
     def scan(
         self,
