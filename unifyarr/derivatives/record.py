@@ -11,6 +11,7 @@ import numpy as np
 
 from .._core.engines import dtypes
 from .._core.engines.tracing import running
+from .._core.values.native import Native
 from ..errors import TraceError
 from .courses import ENDED, Course, Progress
 from .kernels import Kernels
@@ -79,7 +80,7 @@ class Entry:
         return of_all(k, self.parents, g, outputs[0], *arguments, **self.static)
 
 
-class Taped:
+class Taped(Native):
     """A native of a record: a value, and the entry that gave it and which of its outputs it is."""
 
     __slots__ = ("__weakref__", "entry", "layout", "output", "value")

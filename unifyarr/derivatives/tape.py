@@ -21,6 +21,7 @@ from .._core.engines.handle import GeneralHandle, Handle, ShortWays
 from .._core.engines.tracing import capture, inside, mode
 from .._core.kernels.record import Derivative, kernel_named
 from .._core.modes.transforming import InsideHandle
+from .._core.values.native import Native
 from .._core.values.supplying import NotSupplied
 from . import loops
 from .calls import taping
@@ -103,7 +104,7 @@ class TapeHandle(InsideHandle):
             raise outlived()
         return None if self.records else self.base.trace()
 
-    def to_numpy(self, native: Taped) -> np.ndarray:
+    def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values, which are known where they are to the backend of the values."""
         return self.engine.to_numpy(native)
 
@@ -159,7 +160,7 @@ class TapeHandle(InsideHandle):
         return Taped(self.base.count(native.value))
 
     def vjp(
-        self, function: Callable[..., Any], arrays: Sequence[Taped], once: bool
+        self, function: Callable[..., Any], arrays: Sequence[Any], once: bool
     ) -> tuple[list[Any], list[Any], Callable[..., list[Any]]]:
         """Return the results, what goes along, and a function from cotangents to gradients.
 
@@ -209,27 +210,26 @@ class TapeHandle(InsideHandle):
 
     # -- loops and branches, which are Python's where values are known ------------------------------------------------
 
-    def row(self, native: Taped, place: int) -> Taped:
+    def row(self, native: Any, place: int) -> Native:
         """Return the element at a place of the first axis."""
-        found: Taped = kernels_of(self).row(native, place)
-        return found
+        return kernels_of(self).row(native, place)
 
     def scan(
         self,
         step: Callable[..., tuple[list[Any], list[Any]]],
-        state: Sequence[Taped],
-        xs: Sequence[Taped],
-        constants: Sequence[Taped],
+        state: Sequence[Any],
+        xs: Sequence[Any],
+        constants: Sequence[Any],
         types: Sequence[Any],
         length: int,
         reverse: bool,
-    ) -> tuple[list[Taped], list[Taped]] | None:
+    ) -> tuple[list[Any], list[Any]] | None:
         """Return what is carried after all steps, and the results of the steps."""
         return loops.scan(self, step, state, xs, constants, types, length, reverse) if self.records else None
 
     def switch(
-        self, index: Taped, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Taped]
-    ) -> list[Taped] | None:
+        self, index: Any, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Any]
+    ) -> list[Any] | None:
         """Return what one of several functions of the operands returns."""
         return loops.switch(self, index, branches, operands) if self.records else None
 
@@ -237,9 +237,9 @@ class TapeHandle(InsideHandle):
         self,
         condition: Callable[..., Any],
         body: Callable[..., Any],
-        state: Sequence[Taped],
-        constants: Sequence[Taped],
-    ) -> list[Taped] | None:
+        state: Sequence[Any],
+        constants: Sequence[Any],
+    ) -> list[Any] | None:
         """Return what is carried once the condition is false."""
         return loops.while_loop(self, condition, body, state, constants) if self.records else None
 

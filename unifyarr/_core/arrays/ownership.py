@@ -17,6 +17,7 @@ from typing import Any
 from ...backends.forks import free_after_fork
 from ...backends.references import COUNTED
 from ..engines.tracing import unrepeatable
+from ..values.native import Native
 from ..values.supplying import supply
 from .slots import Slots
 
@@ -24,7 +25,7 @@ from .slots import Slots
 LOCK = free_after_fork(threading.RLock())
 
 
-class Held:
+class Held(Native):
     """What stands in an array in place of its native; ``wait`` brings the native back."""
 
     __slots__ = ("_array",)
