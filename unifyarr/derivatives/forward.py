@@ -18,12 +18,11 @@ from .rule import Into, settled
 if TYPE_CHECKING:
     from .._core.modes.transforming import InsideHandle
     from .._core.values.native import Native
-    from .record import Entry, Taped
-    from .tape import TapeHandle
+    from .record import Entry, Tape, Taped
 
 
 def push(
-    tape: TapeHandle,
+    tape: Tape,
     results: Sequence[Taped],
     tangents: dict[Entry, Native],
     lift: Callable[[Native], Native] | None = None,
@@ -56,7 +55,7 @@ def push(
 
 
 def _pushed(
-    tape: TapeHandle,
+    tape: Tape,
     entry: Entry,
     arguments: Sequence[Native],
     outputs: Sequence[Native],

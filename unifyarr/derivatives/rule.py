@@ -22,6 +22,8 @@ Cotangent: TypeAlias = "Native | Into | Outside"
 Cotangents: TypeAlias = "Sequence[Native | None]"
 # (k, g, out, *operands, **static) → the cotangent of one operand, natives all.
 OfOne: TypeAlias = "Callable[..., Cotangent]"
+# (k, tangents, *operands) → the tangents of the results; ``None`` for zeros, and for what has no derivative.
+Pushed: TypeAlias = "Callable[..., Sequence[Native | None]]"
 # (k, needs, g, out, *operands, **static) → a cotangent, or None, for each operand; ``needs`` is true of those wanted.
 OfAll: TypeAlias = "Callable[..., Sequence[Cotangent | None]]"
 
@@ -37,7 +39,7 @@ class Rule(Record):
 
     of_all: OfAll | None
     uses: frozenset[int | str] | None
-    pushed: Callable[..., Sequence[Native | None]] | None = None
+    pushed: Pushed | None = None
 
     def keeps(self, what: int | str) -> bool:
         """Return whether an operand, or the result, is kept with its values."""
