@@ -101,10 +101,10 @@ def fits(x: ua.Array, target: ua.Array) -> bool:
         return False
 
 
-def compare(seed: int, mode: str = "fast") -> None:
+def compare(seed: int, mode: str = "fast", fuse: str | None = None) -> None:
     """Assert that a compiled program gives what it gives uncompiled, twice."""
     run = program(seed)
-    compiled = compile(run, mode=mode)
+    compiled = compile(run, mode=mode, fuse=fuse)
     mine, theirs = arguments(seed), arguments(seed)
     for _ in range(2):
         expected, result = run(*theirs), compiled(*mine)

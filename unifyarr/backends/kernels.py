@@ -172,6 +172,8 @@ class Facts(TypedDict, total=False):
     declines_transformed: bool
     # Whether it gives more than its function does, which only a derivative needs.
     for_derivatives: bool
+    # What computes the same by the engine's own functions, with their last bits, where its compiler takes the graph.
+    lowered: Callable[..., Any]
     # Whether an elementwise kernel casts its operands itself.
     casts_itself: bool
     # What computes the same without looking where its arrays are, or with the engine's own errors.
@@ -200,6 +202,14 @@ def state(kernel: Kernel, **facts: Unpack[Facts]) -> Kernel:
 def support_native_out(kernel: Kernel) -> Kernel:
     """Declare that ``kernel(..., out=native)`` writes into ``native`` and returns it."""
     return state(kernel, support_native_out=True)
+
+
+def lowered_by(function: Callable[..., Any]) -> Callable[[Kernel], Kernel]:
+    """Declare the function that the engine's own compiler takes in a kernel's place, with last bits of its own.
+
+    A compiled function whose graph that compiler takes calls the kernel as a whole, even if it's one for derivatives.
+    """
+    return lambda kernel: state(kernel, lowered=function)
 
 
 def bound_by(

@@ -62,9 +62,6 @@ NAMES: dict[str, Private] = {
     },
     "torch._functorch.pyfunctorch.temporarily_pop_interpreter_stack": Private(_TRACED, _UNKNOWN),
     "torch._C._disabled_torch_function_impl": Private("subclasses of tensors that mean the same", "some are refused"),
-    "torch._C._len_torch_function_stack": Private(
-        "whether torch has a default device", "`torch.get_default_device`, which takes longer"
-    ),
     "torch._foreach_copy_": Private("writes of containers in one call", "one call for each leaf"),
     **{
         f"torch._foreach_{name}_": Private(
@@ -78,6 +75,9 @@ NAMES: dict[str, Private] = {
     "torch.ops.aten._softmax_backward_data": Private("a derivative in one pass over memory", "several passes"),
     "torch.ops.aten.native_layer_norm": Private("normalisation with its means and scales", "a composition"),
     "torch.ops.aten.native_layer_norm_backward": Private("its derivative", "a composition"),
+    "torch._subclasses.FakeTensorMode": Private("graphs for torch's compiler", "operations run one by one"),
+    "torch.fx.experimental.proxy_tensor.make_fx": Private("graphs for torch's compiler", "operations run one by one"),
+    "torch._inductor.compile": Private("compiled graphs without guards", "`torch.compile`"),
     "torch._VF.einsum": Private("sums of products, without the Python around them", "`torch.einsum`"),
     "torch.Tensor._version": Private("tells inference tensors before they are written", "`torch.Tensor.is_inference`"),
     "torch.Tensor._base": Private("leaves behind views", "a view is taken for a tensor of its own"),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core.values.native import Native
 
-
-class Batched(Native):
+class Batched:
     """An array of each element of a batch: its row of the first axis of a value, or, if constant, the value itself."""
 
     __slots__ = ("__weakref__", "is_constant", "layout", "value")

@@ -88,8 +88,7 @@ def looped(
 ) -> tuple[Any, Any]:
     """Return what ``scan`` returns; ``what`` is the function that the user called."""
     check_callable(function, what)
-    rows = Nest(xs, f"what {what} loops over")
-    before = Nest(carry, f"the carry of {what}", rows.arrays)
+    before, rows = Nest(carry, f"the carry of {what}"), Nest(xs, f"what {what} loops over")
     length = length_of(rows.arrays, length, what)
     results: Nest | None = None
 

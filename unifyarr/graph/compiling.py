@@ -67,10 +67,11 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
         rewrites: Iterable[AnyRewrite] = (),
         include: Names = (),
         exclude: Names = (),
+        fuse: str | bool | None = None,
     ) -> None:
         self._stand_for(function)
         self._options = checked_options(
-            function, backend, mode, mutable, borrow, programs, wait, rewrites, include, exclude
+            function, backend, mode, mutable, borrow, programs, wait, rewrites, include, exclude, fuse
         )
         self._begin()
 
@@ -193,6 +194,7 @@ class Decorator(Protocol):
 
 
 Mode = Literal["fast", "debug", "pure"]
+Fuse = Literal["inductor", False]
 
 
 @overload
@@ -209,6 +211,7 @@ def compile(
     rewrites: Iterable[AnyRewrite] = (),
     include: Names = (),
     exclude: Names = (),
+    fuse: Fuse | None = None,
 ) -> Compiled[P, Result]: ...
 
 
@@ -224,6 +227,7 @@ def compile(
     rewrites: Iterable[AnyRewrite] = (),
     include: Names = (),
     exclude: Names = (),
+    fuse: Fuse | None = None,
 ) -> Decorator: ...
 
 
@@ -240,6 +244,7 @@ def compile(
     rewrites: Iterable[AnyRewrite] = (),
     include: Names = (),
     exclude: Names = (),
+    fuse: str | bool | None = None,
 ) -> Any:
     """Return a function that is traced once, runs as a graph, and works in place where that is safe.
 
@@ -283,6 +288,11 @@ def compile(
         that are passed.
     exclude
         Names of registered rewrites that don't run.
+    fuse
+        What fuses operations. By default our own loops do on the CPU, with the bits of eager calls, and torch's
+        compiler does on torch's accelerators, from a program's second call on, with last bits of its own.
+        ``"inductor"``: that compiler, on the CPU too, from the first call on, which takes seconds. ``False``: nothing.
+        In modes ``"debug"`` and ``"pure"`` torch's compiler is never called.
 
     Returns
     -------
@@ -296,6 +306,8 @@ def compile(
         ``ua.cond``, loop with ``ua.while_loop``, or pass the number that decides as an argument.
     BackendMismatchError
         At a call, if the arguments are arrays of several backends.
+    BackendFeatureError
+        At a call, if ``fuse`` names a compiler that the engine hasn't.
 
     Notes
     -----
@@ -320,6 +332,7 @@ def compile(
     """
     options: dict[str, Any] = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow}
     options |= {"programs": programs, "wait": wait, "rewrites": rewrites, "include": include, "exclude": exclude}
+    options["fuse"] = fuse
     if function is None:
         return functools.partial(compile, **options)
     if isinstance(function, FunctionGraph):

@@ -17,7 +17,6 @@ from typing import Any
 from ...backends.forks import free_after_fork
 from ...backends.references import COUNTED
 from ..engines.tracing import unrepeatable
-from ..values.native import Native
 from ..values.supplying import supply
 from .slots import Slots
 
@@ -25,7 +24,7 @@ from .slots import Slots
 LOCK = free_after_fork(threading.RLock())
 
 
-class Held(Native):
+class Held:
     """What stands in an array in place of its native; ``wait`` brings the native back."""
 
     __slots__ = ("_array",)
@@ -41,7 +40,7 @@ class Held(Native):
                 native = self._array._native = self.finish()
         return settled(native)
 
-    def finish(self) -> Native:
+    def finish(self) -> Any:
         """Return the native that ends what is under way."""
         raise NotImplementedError
 
@@ -58,7 +57,7 @@ class Writing:
     __slots__ = ("later", "results", "under_way")
 
     def __init__(self) -> None:
-        self.results: list[Native] = []
+        self.results: list[Any] = []
         # Whether it goes on: a finalizer may be run in the middle of it, in the same thread.
         self.under_way = False
         # What finalizers write, which comes after.
@@ -82,14 +81,14 @@ class Pending(Held):
 
     __slots__ = ("native", "number", "writing")
 
-    def __init__(self, array: Slots, writing: Writing) -> None:
+    def __init__(self, array: Any, writing: Writing) -> None:
         # Not by the base class: a compiled function makes one for each array that it writes.
         self._array = array
         self.native: Any = None
         self.number: int | None = None
         self.writing = writing
 
-    def finish(self) -> Native:
+    def finish(self) -> Any:
         writing, number = self.writing, self.number
         if writing.under_way:
             raise RuntimeError("an array is read in the middle of a write to it, by a finalizer that Python runs there")
@@ -123,10 +122,9 @@ class RunOfWrites(Held):
         # Writes ask for these, and end no run by it.
         self.shape, self.dtype = holder.shape, holder.dtype
 
-    def finish(self) -> Native:
+    def finish(self) -> Any:
         self._array._run = self
-        native: Native = self._array._backend.end_run(self.holder)
-        return native
+        return self._array._backend.end_run(self.holder)
 
     @property
     def device(self) -> Any:
@@ -229,7 +227,7 @@ def _take(root: Any, writing: Writing) -> tuple[Pending, int]:
 _ALONE = _take(SimpleNamespace(_native=object()), Writing())[1]
 
 
-def rebind(root: Slots, native: Native, *, owned: bool = False, instead_of: object = None) -> bool:
+def rebind(root: Slots, native: Any, *, owned: bool = False, instead_of: Any = None) -> bool:
     """Give an owner another native array, so that every view of it is stale; ``owned`` if nothing else refers to it.
 
     Only under ``LOCK``. It does nothing but say ``False`` where the owner has something else than ``instead_of``: a

@@ -32,11 +32,12 @@ from .compiling import Compiling
 from .deferring import Deferring
 from .host import HostLoops
 from .looping import Looping
+from .lowering import GraphCompiler
 from .speed import Speed
 from .tracing import Tracing
 from .transforming import Transforming
 
-__all__ = ["MEMBERS", "Ability", "Backend", "HostLoops", "Native"]
+__all__ = ["MEMBERS", "Ability", "Backend", "GraphCompiler", "HostLoops", "Native"]
 
 
 class Backend(

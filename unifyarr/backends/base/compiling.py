@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import BackendFeatureError
 from ._native import Native
 from .devices import Devices
+from .lowering import GraphCompiler
 from .memory import Memory
 
 
@@ -62,6 +63,13 @@ class Compiling(Memory[Native], Devices[Native]):
         ``of_types`` and functions that the engine compiles then share a trace. By default the function itself.
         """
         return function
+
+    def graph_compilers(self) -> Mapping[str, GraphCompiler]:
+        """Return the engine's compilers of parts of graphs, by the names that ``compile(fuse=)`` takes.
+
+        On an engine that compiles nothing as a whole the first one takes what lies off the host.
+        """
+        return {}
 
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a compiled function of arrays of types (with ``shape`` and ``dtype``) holds.

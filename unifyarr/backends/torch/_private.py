@@ -45,14 +45,6 @@ if None in _ALL:
     # Its result isn't ``None``.
     peek_interpreter_stack = bool
 
-
-def _one() -> int:
-    return 1
-
-
-# How many modes of functions are on: a default device is one. Without it the device is asked for each time.
-count_modes: Any = private("torch._C._len_torch_function_stack") or _one
-
 # What a subclass has that says nothing itself of what functions do; without it, some such subclasses are refused.
 disabled_torch_function: Any = private("torch._C._disabled_torch_function_impl")
 
@@ -85,6 +77,11 @@ softmax_backward: Any = private("torch.ops.aten._softmax_backward_data") or _sof
 # Normalisation with its means and scales, and its derivative; without them both are composed.
 layer_norm: Any = private("torch.ops.aten.native_layer_norm")
 layer_norm_backward: Any = private("torch.ops.aten.native_layer_norm_backward")
+
+
+# torch.compile takes what these make, and takes the functions of a module by itself.
+FakeTensorMode: Any = private("torch._subclasses.FakeTensorMode")
+make_fx: Any = private("torch.fx.experimental.proxy_tensor.make_fx")
 
 
 def _einsum(subscripts: str, operands: tuple[Tensor, ...]) -> Tensor:
@@ -130,6 +127,12 @@ def standard_gamma(alpha: Tensor, generator: torch.Generator) -> Tensor:
 
 
 @cache
+def inductor_compile() -> Any:
+    """Return what compiles a graph for tensors like given ones, or ``None``; it takes a second to import."""
+    return private("torch._inductor.compile")
+
+
+@cache
 def library_of_kernels() -> ctypes.CDLL | None:
     """Return the library that has torch's kernels, and MKL if these use it: the one that's loaded, and no other."""
     file, loaded = getattr(torch, "__file__", None), getattr(os, "RTLD_NOLOAD", None)
@@ -142,9 +145,9 @@ def library_of_kernels() -> ctypes.CDLL | None:
 
 
 __all__ = [
+    "FakeTensorMode",
     "MappingKey",
     "base_of",
-    "count_modes",
     "disabled_torch_function",
     "einsum",
     "flash_attention",
@@ -152,6 +155,7 @@ __all__ = [
     "foreach_copy_",
     "foreach_in_place",
     "get_unwrapped",
+    "inductor_compile",
     "is_batchedtensor",
     "is_functorch_wrapped_tensor",
     "is_gradtrackingtensor",
@@ -160,6 +164,7 @@ __all__ = [
     "layer_norm_backward",
     "library_of_kernels",
     "log_softmax_backward",
+    "make_fx",
     "maybe_get_level",
     "peek_interpreter_stack",
     "refuse_inference",

@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch import sigmoid as sigmoid
+from torch.nn import functional
 
-from ..kernels import declines, for_derivatives, known_by, support_native_out
+from ..kernels import declines, for_derivatives, known_by, lowered_by, support_native_out
 from ._shared import BOOL, DTYPES, UNSIGNED, is_plain
 
 _WITHOUT = BOOL | UNSIGNED
@@ -36,14 +37,23 @@ _HALF_ROOT = math.sqrt(0.5)
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 
 
+def _gelu_as_one(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    return functional.gelu(x), _gelu_as_a_whole(x)[1]
+
+
 @declines(lambda x: DTYPES[x.dtype] not in _WIDE)
 @for_derivatives
+@lowered_by(_gelu_as_one)
 def gelu_with_slope(x: Tensor, /) -> Any:
     # The engine's own takes the probability from erf(), which has no digits left of small ones.
     if x.dtype not in _WIDE:
         return NotImplemented
     if x.device.type == "cpu" and is_plain(x) and x.is_contiguous():
         return _gelu_in_parts(x)
+    return _gelu_as_a_whole(x)
+
+
+def _gelu_as_a_whole(x: Tensor) -> tuple[Tensor, Tensor]:
     x = x.clamp_min(_FAR)
     probability = torch.erfc(x * -_HALF_ROOT) * 0.5
     near = x.clamp_max(-_FAR)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..kernels import declines, for_derivatives, scaled_root_mean_square, worked_around
+from ..kernels import declines, for_derivatives, lowered_by, scaled_root_mean_square, worked_around
 from . import _private
 from ._shared import DTYPES, has_address, is_plain
 
@@ -19,6 +20,7 @@ _LEAST = {dtype: torch.finfo(dtype).tiny ** 0.25 for dtype in _WIDE}
 
 
 @declines(lambda x, *, axis, eps: not axis, transformed=True)
+@lowered_by(functools.partial(scaled_root_mean_square, torch))
 @worked_around("torch's norm of a vector has another gradient at zero, and its squares overflow")
 def root_mean_square(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Any:
     if not has_address(x) or (x.requires_grad and torch.is_grad_enabled()) or not axis:

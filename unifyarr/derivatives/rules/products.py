@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..rule import rule
 
-if TYPE_CHECKING:
-    from ..._core.values.native import Native
-    from ..kernels import Kernels
 
-
-def _left(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
+def _left(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     if k.ndim(y) == 1:
         return k.multiply(g if k.ndim(x) == 1 else _column(k, g), y)
     if k.ndim(x) == 1:
@@ -22,7 +18,7 @@ def _left(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     return k.matmul(g, k.transpose(y))
 
 
-def _right(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
+def _right(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     if k.ndim(x) == 1:
         return k.multiply(x, g) if k.ndim(y) == 1 else k.multiply(_column(k, x), _row(k, g))
     if k.ndim(y) == 1:
@@ -34,16 +30,16 @@ def _right(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     return k.matmul(k.transpose(x), g)
 
 
-def _rows(k: Kernels, x: Native) -> Native:
+def _rows(k: Any, x: Any) -> Any:
     *leading, last = k.shape(x)
     return k.reshape(x, (math.prod(leading), last))
 
 
-def _column(k: Kernels, x: Native) -> Native:
+def _column(k: Any, x: Any) -> Any:
     return k.reshape(x, (*k.shape(x), 1))
 
 
-def _row(k: Kernels, x: Native) -> Native:
+def _row(k: Any, x: Any) -> Any:
     return k.reshape(x, (*k.shape(x)[:-1], 1, *k.shape(x)[-1:]))
 
 
@@ -58,7 +54,7 @@ rule(
 )
 
 
-def _vecdot(k: Kernels, g: Native, x: Native, axis: int) -> Native:
+def _vecdot(k: Any, g: Any, x: Any, axis: int) -> Any:
     shape = k.shape(g)
     return k.multiply(k.reshape(g, (*shape[:axis], 1, *shape[axis:])), x)
 

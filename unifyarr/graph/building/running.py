@@ -191,7 +191,8 @@ class _Recorded(_Run):
 
     def constant(self, data: Any) -> Traced:
         """Return a constant of the trace."""
-        return self.trace.handle.from_numpy(values_of(data))
+        found: Traced = self.trace.handle.from_numpy(values_of(data))
+        return found
 
     def run(self, node: Apply, natives: list[Traced]) -> Sequence[Traced]:
         """Return the results of a new node."""

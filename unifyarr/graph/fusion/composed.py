@@ -8,6 +8,9 @@ from ..._core.values.lazily import cached_property
 from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 
+# The most operations that a fused one is named after.
+NAMED = 3
+
 
 class Composed:
     """Copies of the nodes between variables: the operations in an order in which they can run, and their graph.
@@ -24,6 +27,12 @@ class Composed:
         self.ops = tuple(node.op for node in nodes)
         # Without what makes only views.
         self.names = tuple(dict.fromkeys(node.op.name for node in nodes if not node.op.views(node)))
+
+    @property
+    def label(self) -> str:
+        """The names of the first operations, for the name of the fused one."""
+        more = ["…"] if len(self.names) > NAMED else []
+        return f"[{', '.join([*self.names[:NAMED], *more])}]"
 
     @cached_property
     def graph(self) -> FunctionGraph:

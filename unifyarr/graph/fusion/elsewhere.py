@@ -46,7 +46,7 @@ def bound(node: Apply, fused: Fused, wait: bool = False) -> Callable[..., Any]:
     backend, host = fused.backend, fused.host
     loops = backend.host_loops()
     assert loops is not None
-    run, by_kernels = bind(fused.region, loops), _ByKernels(fused)
+    run, by_kernels = bind(fused.region, loops), ByKernels(backend, fused.composed, host)
     if wait:
         compile_now(run)
     is_plain, note_write = loops.is_plain, loops.note_write
@@ -94,18 +94,22 @@ def _maker(backend: Handle, type: ArrayType, base: int | None) -> Callable[[Sequ
     return lambda natives: room()
 
 
-class _ByKernels:
-    """Runs the single operations of a fused one by the engine's kernels. Buffers stay unused."""
+class ByKernels:
+    """Runs the single operations of a fused one by the engine's kernels; ``host`` maps outputs to inputs they go to.
 
-    def __init__(self, fused: Fused) -> None:
-        self._fused = fused
+    Buffers stay unused.
+    """
+
+    def __init__(self, backend: Handle, composed: Composed, host: Mapping[int, int]) -> None:
+        self._backend, self._composed, self._host = backend, composed, host
         self._schedule: Schedule | None = None
 
     def __call__(self, natives: Sequence[Any]) -> Any:
+        """Return the result for natives, or the tuple of results."""
         if self._schedule is None:
-            self._schedule = Schedule(self._fused.composed.graph, {})
+            self._schedule = Schedule(self._composed.graph, {})
         results = self._schedule(*natives)
-        for key, place in self._fused.host.items():
-            self._fused.backend.assign(natives[place], results[key])
+        for key, place in self._host.items():
+            self._backend.assign(natives[place], results[key])
             results[key] = natives[place]
         return results[0] if len(results) == 1 else tuple(results)

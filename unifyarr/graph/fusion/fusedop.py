@@ -21,8 +21,6 @@ from .grouping import whole
 from .machine import bind, compile_now, is_program, program_of
 from .region import Axis, Operand, Region, Step
 
-# The most operations that a fused one is named after.
-NAMED = 3
 # From how many bytes on results come from the pool of NumPy's backend.
 POOLED = 1 << 16
 
@@ -92,10 +90,8 @@ class FusedOp(Op):
 
     def __init__(self, backend: Handle, plan: Plan, composed: Composed, host: Mapping[int, int] | None = None) -> None:
         self.backend, self.plan, self.composed, self.host = backend, plan, composed, dict(host or {})
-        names = composed.names
-        more = ["…"] if len(names) > NAMED else []
         super().__init__(
-            f"fused[{', '.join([*names[:NAMED], *more])}]",
+            f"fused{composed.label}",
             destroy_map={key: (place,) for key, place in self.host.items()},
             out=[key for key, each in enumerate(plan.outputs) if each.base is None and key not in self.host],
             parameters=(backend.name, plan.key(), tuple(sorted(self.host.items()))),

@@ -88,8 +88,7 @@ class KernelOp(Op):
             return backend.copy
         if self.name == STORE:
             return partial(_store, backend.assign)
-        function: Callable[..., Any] = backend.kernel(self.name)
-        kernel = function
+        kernel = function = backend.kernel(self.name)
         if self.name == "nonzero" and self.nout == 1:
             # A tuple of one.
             return lambda x: function(x)[0]

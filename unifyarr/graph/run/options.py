@@ -12,6 +12,8 @@ from .registry import Names, Rewrite, as_rewrite, selected
 
 Parameters = Iterable[str | int] | str | int
 MODES = ("fast", "debug", "pure")
+# The compilers of engines that ``fuse`` takes.
+COMPILERS = ("inductor",)
 
 
 class Options(NamedTuple):
@@ -26,6 +28,7 @@ class Options(NamedTuple):
     rewrites: tuple[Rewrite, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    fuse: str | None = None
 
 
 def checked_options(
@@ -39,6 +42,7 @@ def checked_options(
     rewrites: Iterable[Any] = (),
     include: Names = (),
     exclude: Names = (),
+    fuse: object = None,
 ) -> Options:
     """Return the options that users give for a function; raise if they can't be right."""
     if mode not in MODES:
@@ -49,12 +53,17 @@ def checked_options(
         raise TypeError(f"borrow is True or False, not {borrow!r}")
     if not isinstance(wait, (bool, np.bool_)):
         raise TypeError(f"wait is True or False, not {wait!r}")
+    if not (fuse is None or fuse is False or (isinstance(fuse, str) and fuse in COMPILERS)):
+        raise ValueError(f"fuse is {', '.join(map(repr, COMPILERS))}, False, or None for the default, not {fuse!r}")
+    if fuse is False:
+        exclude = (*_names("exclude", exclude), "fuse")
     if callable(rewrites) or not isinstance(rewrites, Iterable):
         raise TypeError(f"rewrites is a list of rewrites, not {rewrites!r}")
     chosen = tuple(map(as_rewrite, rewrites)), _names("include", include), _names("exclude", exclude)
     # Names that no rewrite has are found here, and not at the first call.
     selected(mode, *chosen)
-    return Options(backend, mode, _parameters(function, mutable), bool(borrow), _limit(programs), bool(wait), *chosen)
+    free, compiler = _parameters(function, mutable), fuse if isinstance(fuse, str) else None
+    return Options(backend, mode, free, bool(borrow), _limit(programs), bool(wait), *chosen, compiler)
 
 
 def _names(what: str, given: Names) -> tuple[str, ...]:

@@ -13,10 +13,11 @@ from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
 from ..._core.writing.inplace import check_target, finish_all, put
 from ..._core.writing.telling import tell_copied
-from ...errors import CompileWarning
+from ...errors import BackendFeatureError, CompileWarning
 from ..core.basic import Apply, same_type
 from ..core.fgraph import FunctionGraph
 from ..fusion.fusedop import FusedOp
+from ..fusion.lowering import LoweredOp, Lowering
 from ..fusion.sequences import joined
 from ..kernels.executors import Executor, bound_and_compiled, executor
 from ..kernels.failing import may_fail
@@ -24,13 +25,14 @@ from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
+from ..tracing.traced import device_of
 from ..tracing.tracedcall import TracedCall
 from .handling import Handling
 from .options import Options
-from .registry import selected
+from .registry import Rewrite, selected
 from .rewriting import Rewriting
 from .staleness import check_current
-from .telling import tell_in_python, tell_refused
+from .telling import tell_in_python, tell_lowered, tell_refused
 
 # So many calls copy arrays that something else refers to, for the executor that uses up all that are written: one of
 # their own would be compiled for them.
@@ -56,7 +58,10 @@ class Program:
     ) -> None:
         self.crossing, self.backend, self.options = crossing, crossing.engine, options
         self.name = getattr(function, "__name__", type(function).__name__)
-        self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"), floats)
+        rewrites = selected(options.mode, options.rewrites, options.include, options.exclude)
+        compiler = self._graph_compiler(leaves, rewrites)
+        trace = Trace(crossing, checks=options.mode == "debug", lowers=compiler is not None)
+        self.made = trace_call(function, leaves, spec, trace, floats)
         # In mode "debug" each call but the first traces again.
         self._again = partial(self._traced_again, function, spec, floats) if options.mode == "debug" else None
         self._is_new = True
@@ -78,13 +83,41 @@ class Program:
             for place, new in self.made.updates.items()
             for store in (stores_of(place, self.made.inputs[place], new) if in_parts else [Store(place, new)])
         ]
-        rewrites = selected(options.mode, options.rewrites, options.include, options.exclude)
-        self._rewriting = Rewriting(self.backend, rewrites, strides, is_on_host, len(self.stores), stored, free)
+        lowering = None if compiler is None else self._lowering(compiler, targets)
+        self._rewriting = Rewriting(
+            self.backend, rewrites, strides, is_on_host, len(self.stores), stored, free, lowering=lowering
+        )
         self._build()
         # Whether it was said that the engine doesn't compile it.
         self._told = False
         # How many calls have copied.
         self._copies = 0
+
+    def _graph_compiler(self, leaves: Sequence[Any], rewrites: Sequence[Rewrite]) -> str | None:
+        """Return the name of the engine's compiler that takes what is fused, ``None`` if none does."""
+        asked, mode = self.options.fuse, self.options.mode
+        known = self.backend.graph_compilers()
+        if asked is not None and asked not in known:
+            raise BackendFeatureError(
+                f"fuse={asked!r} names a compiler of torch's, which {self.backend.name} hasn't: leave fuse out, or "
+                'compile for torch, backend="torch"'
+            )
+        if mode != "fast" or all(each.name != "fuse" for each in rewrites):
+            return None
+        is_off_host = any(leaf.device != "cpu" for leaf in leaves if isinstance(leaf, Array))
+        return asked or (next(iter(known), None) if is_off_host else None)
+
+    def _lowering(self, compiler: str, targets: Sequence[Array]) -> Lowering:
+        devices = [device_of(self.backend, None) if self.crossing.two_engines else x.device for x in targets]
+        devices += [device_of(self.backend, each.device) for each in self.made.floats.scalars]
+        return Lowering(
+            compiler,
+            self.backend.graph_compilers()[compiler],
+            [self.backend.own_device(each) for each in devices],
+            # Those who ask for it expect that the first call takes long.
+            self.options.fuse is not None,
+            partial(tell_lowered, self.name),
+        )
 
     def _is_deferred(self, x: Array) -> bool:
         # Views that are recipes, arrays of another engine, and variables of engines whose arrays are immutable.
@@ -118,7 +151,7 @@ class Program:
 
     def by_single_steps(self) -> FunctionGraph:
         """Return the graph that would run if nothing were fused."""
-        if not any(isinstance(innermost(node.op), FusedOp) for node in self.fgraph.apply_nodes):
+        if not any(isinstance(innermost(node.op), (FusedOp, LoweredOp)) for node in self.fgraph.apply_nodes):
             return self.fgraph
         fgraph = self._traced()
         self._rewriting(fgraph, fuses=False)

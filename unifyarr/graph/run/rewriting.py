@@ -23,6 +23,7 @@ from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
 from ..core.written import Written
 from ..fusion.finding import fuse
+from ..fusion.lowering import Lowering, lower
 from ..fusion.machine import is_compiled
 from ..fusion.recipes import are_loops
 from ..kernels.cleanups import RULES, folded, is_on_mutable, read_behind_writes
@@ -45,7 +46,7 @@ class Rewriting:
     ``stores`` outputs are for inputs. ``stored`` maps the number of each that the graph writes there to the place of
     the input, and ``free`` has the places of all inputs that may be overwritten. ``rewrites`` are run in their order.
     In a ``small`` graph, the step of a loop, what is left of each call counts: single operations, and those of one
-    element, are fused too.
+    element, are fused too. ``lowering`` says which of the engine's own compilers takes what is fused.
     """
 
     backend: Handle
@@ -56,6 +57,7 @@ class Rewriting:
     stored: Mapping[int, int]
     free: frozenset[int]
     small: bool = False
+    lowering: Lowering | None = None
 
     def __call__(self, fgraph: FunctionGraph, *, fuses: bool = True, pure: bool = False) -> None:
         """Turn the traced graph into the one that runs.
@@ -67,7 +69,7 @@ class Rewriting:
         if pure and self.backend.mutable:
             chosen = list(takewhile(lambda each: each.name != "store", chosen))
         theirs = [each for each in chosen if not isinstance(each, Own)]
-        chosen = theirs if pure else chosen
+        chosen = theirs if pure else self._ordered(chosen)
         fgraph.history.told = {each.name for each in theirs}
         with building_for(self.backend):
             for of_nodes, group in groupby(chosen, lambda each: isinstance(each.function, NodeRewriter)):
@@ -91,6 +93,19 @@ class Rewriting:
                         fgraph.substitute(node, op)
         for name, reason in fgraph.history.refusals:
             tell_refused_rewrite(name, reason)
+
+    def _ordered(self, chosen: list[Rewrite]) -> list[Rewrite]:
+        """Return the rewrites in their order: an engine's compiler gets the graph before ours.
+
+        It has such rewrites itself, and looks for patterns that people write.
+        """
+        place = next((place for place, each in enumerate(chosen) if each.name == "fuse"), None)
+        if self.lowering is None or place is None:
+            return chosen
+        first = [each for each in chosen[:place] if not isinstance(each, Own)]
+        # It adds up in any order.
+        left = [each for each in chosen[:place] if isinstance(each, Own) and not each.required]
+        return [*first, chosen[place], *left, *chosen[place + 1 :]]
 
     @contextmanager
     def _watched(self, fgraph: FunctionGraph) -> Iterator[None]:
@@ -171,7 +186,9 @@ def _merge(fgraph: FunctionGraph, task: Rewriting) -> None:
 
 
 def _fuse(fgraph: FunctionGraph, task: Rewriting) -> None:
-    if task.is_on_host and are_loops(task.backend) and is_compiled():
+    if task.lowering is not None:
+        lower(fgraph, task.backend, task.lowering, task.strides)
+    elif task.is_on_host and are_loops(task.backend) and is_compiled():
         fuse(fgraph, task.known_strides(fgraph), task.small)
 
 

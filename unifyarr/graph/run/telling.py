@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..._core.arrays.array import Array
+from ..._core.values.caller import users_frame
 from ..._core.values.logs import INFO, listener
+from ...errors import CompileWarning
 from ..core.names import describe, leaf_names
 
 if TYPE_CHECKING:
@@ -108,3 +111,21 @@ def tell_refused_rewrite(name: str, reason: str) -> None:
     logger = listener("compile", INFO)
     if logger is not None:
         logger.info("rewrite %s is refused: %s", name, reason)
+
+
+def tell_lowered(name: str, region: str, seconds: float, failure: Exception | None) -> None:
+    """Log that an engine's compiler compiled a part of a function; warn if it couldn't."""
+    if failure is None:
+        logger = listener("compile", INFO)
+        if logger is not None:
+            logger.info("%s(): %s is compiled in %.1f seconds", name, region, seconds)
+        return
+    reason = f"{type(failure).__name__}: {str(failure).strip().partition(chr(10))[0]}"
+    refusal = f"{region} isn't compiled, and runs operation by operation: {reason}"
+    tell_refused(name, refusal)
+    frame = users_frame()
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    module = frame.f_globals.get("__name__")
+    warnings.warn_explicit(
+        f"{name}(): {refusal}", CompileWarning, frame.f_code.co_filename, frame.f_lineno, module, registry
+    )

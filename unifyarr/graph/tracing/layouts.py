@@ -136,8 +136,7 @@ def _of_view(op: KernelOp, memory: np.ndarray, copied: Strides) -> Strides:
             return copied
     if op.name == "detach":
         return memory.strides
-    kernel: Callable[..., np.ndarray] = load("numpy").kernels[op.name]
-    seen = kernel(memory, **op.static)
+    seen: np.ndarray = load("numpy").kernel(op.name)(memory, **op.static)
     return seen.strides
 
 

@@ -53,12 +53,11 @@ class Trace(Capturing):
     """One run of a function, and the arrays that it has captured."""
 
     is_transformed = is_batched = False
-    handle: TracingHandle
     # Whether the examples aren't those of a trace around, which goes on.
     owns_examples = True
 
-    def __init__(self, crossing: Crossing, *, checks: bool = False) -> None:
-        super().__init__(crossing.engine, handle_for(crossing.engine))
+    def __init__(self, crossing: Crossing, *, checks: bool = False, lowers: bool = False) -> None:
+        super().__init__(crossing.engine, handle_for(crossing.engine, lowers=lowers))
         self.crossing, self.checks = crossing, checks
         self.scalars: list[tuple[Scalar, Traced]] = []
         # The places of float arguments whose values were asked for.
@@ -177,8 +176,7 @@ class Trace(Capturing):
         if not isinstance(native, Selection):
             return self.examples.of(native.variable)
         dense, mask = (self.examples.of(each.variable) for each in (native.dense, native.mask))
-        nonzero: Callable[..., Any] = self.backend.kernel("nonzero")
-        return self.backend.kernel("gather")(dense, *nonzero(mask))
+        return self.backend.kernel("gather")(dense, *self.backend.kernel("nonzero")(mask))
 
     def recording(self, function: Callable[..., Any]) -> Recording:
         """Return what transforms a function inside the trace."""

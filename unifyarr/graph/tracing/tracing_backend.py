@@ -166,16 +166,10 @@ class TracingHandle(GeneralHandle):
 
     records = hides_lengths = True
 
-    def __init__(self, backend: Handle, engine: type[TracingBackend] = TracingBackend) -> None:
+    def __init__(self, backend: Handle, engine: type[TracingBackend] = TracingBackend, lowers: bool = False) -> None:
         names = {*backend.kernels, *(() if backend.engine.mutable else ("take_places", "put_places"))}
-        super().__init__(engine(backend), {name: _recording(backend, name) for name in names})
+        super().__init__(engine(backend), {name: _recording(backend, name, lowers) for name in names})
         self.traced, self.destroys = backend, False
-
-    if TYPE_CHECKING:
-
-        def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Traced: ...
-
-        def copy(self, native: Any) -> Traced: ...
 
     def is_same(self, one: Traced, other: Traced) -> bool:
         """Return whether two natives are computed in the same way from the same."""
@@ -185,7 +179,7 @@ class TracingHandle(GeneralHandle):
         """Return the number of elements of an array of unknown lengths, as a 0-d array."""
         return count_of(self.traced, native)
 
-    def later(self, native: Any, after: Sequence[Any]) -> Traced:
+    def later(self, native: Traced, after: Sequence[Traced]) -> Traced:
         """Return what is equal to an array, computed of it and of others by an operation of its own."""
         if isinstance(native, Selection):
             return native
@@ -201,13 +195,13 @@ class TracingHandle(GeneralHandle):
     def scan(
         self,
         step: Callable[..., tuple[list[Any], list[Any]]],
-        state: Sequence[Any],
-        xs: Sequence[Any],
-        constants: Sequence[Any],
+        state: Sequence[Traced],
+        xs: Sequence[Traced],
+        constants: Sequence[Traced],
         types: Sequence[Any],
         length: int,
         reverse: bool,
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> tuple[list[Traced], list[Traced]]:
         """Return what is carried after all steps, and the results of the steps."""
         raise NotSupplied
 
@@ -215,21 +209,23 @@ class TracingHandle(GeneralHandle):
         self,
         condition: Callable[..., Any],
         body: Callable[..., list[Any]],
-        state: Sequence[Any],
-        constants: Sequence[Any],
-    ) -> list[Any]:
+        state: Sequence[Traced],
+        constants: Sequence[Traced],
+    ) -> list[Traced]:
         """Return what is carried once the condition is false."""
         raise NotSupplied
 
-    def switch(self, index: Any, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Any]) -> list[Any]:
+    def switch(
+        self, index: Traced, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Traced]
+    ) -> list[Traced]:
         """Return what one of several functions of the operands returns."""
         raise NotSupplied
 
 
 @cache
-def handle_for(backend: Handle) -> TracingHandle:
-    """Return the handle that stands for a backend inside traces."""
-    return TracingHandle.of(backend)
+def handle_for(backend: Handle, *, lowers: bool = False) -> TracingHandle:
+    """Return the handle that stands for a backend inside traces, whose graph the engine's own compiler may take."""
+    return TracingHandle.of(backend, TracingBackend, lowers) if lowers else TracingHandle.of(backend)
 
 
 @cache
@@ -238,13 +234,15 @@ def enclosed_handle(backend: Handle, outer: Handle, inside: type[TracingBackend]
     return TracingHandle.of(backend, inside)
 
 
-def _recording(backend: Handle, name: str) -> Any:
+def _recording(backend: Handle, name: str, lowers: bool) -> Any:
     def kernel(*natives: Any, result: Any = None, offered: bool = False, **static: Any) -> Any:
         static.pop("out", None)
         return record(backend, name, natives, static, result, offered)
 
     # What a trace of a loop's body, inside a derivative, asks of a kernel.
+    own = backend.kernels.get(name)
     for asked in ("declines", "declines_transformed", "for_derivatives"):
-        if hasattr(backend.kernels.get(name), asked):
-            setattr(kernel, asked, getattr(backend.kernels[name], asked))
+        # The compiler wants a function as a whole.
+        if hasattr(own, asked) and not (asked == "for_derivatives" and lowers and hasattr(own, "lowered")):
+            setattr(kernel, asked, getattr(own, asked))
     return kernel
