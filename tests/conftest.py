@@ -29,7 +29,7 @@ from unifyarr.testing.abilities import LINES, skip_by_marks, skip_unknown_length
 from . import engines
 
 pytest.register_assert_rewrite("unifyarr.testing.comparing", "unifyarr.testing.calling")
-pytest_plugins = ["tests.alone", "tests.quick", "tests.workers"]
+pytest_plugins = ["tests.alone", "tests.devices.watching", "tests.quick", "tests.workers"]
 CHUNKS = "chunks(length): of arrays that are large for another reason, on engines with chunks, whatever the settings"
 
 # Engines compile at their first call with a shape, which no deadline foresees.
@@ -49,7 +49,7 @@ settings.load_profile(os.environ.get("UNIFYARR_TEST_PROFILE", "ci"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--backends", default=None, help="comma-separated names of the backends to test")
-    parser.addoption("--device", default=None, help="the device where torch and JAX make arrays, such as gpu or cpu:1")
+    parser.addoption("--device", default=None, help="where torch and JAX make arrays: gpu, cpu:1, sim")
 
 
 def pytest_configure(config: pytest.Config) -> None:

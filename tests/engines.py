@@ -47,6 +47,10 @@ def make_arrays_on(backend: str, device: str) -> None:
     if backend == "torch":
         import torch
 
+        if device.partition(":")[0] == "sim":
+            from .devices import simulated
+
+            simulated.install()
         torch.set_default_device(load(backend).as_device(device))
     elif backend == "jax":
         import jax

@@ -62,6 +62,9 @@ NAMES: dict[str, Private] = {
     },
     "torch._functorch.pyfunctorch.temporarily_pop_interpreter_stack": Private(_TRACED, _UNKNOWN),
     "torch._C._disabled_torch_function_impl": Private("subclasses of tensors that mean the same", "some are refused"),
+    "torch._C._len_torch_function_stack": Private(
+        "whether torch has a default device", "`torch.get_default_device`, which takes longer"
+    ),
     "torch._foreach_copy_": Private("writes of containers in one call", "one call for each leaf"),
     **{
         f"torch._foreach_{name}_": Private(

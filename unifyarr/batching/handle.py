@@ -14,6 +14,7 @@ from .._core.engines.handle import GeneralHandle, Handle, ShortWays, declines
 from .._core.engines.tracing import run_of, running
 from .._core.kernels.record import Batch, kernel_named
 from .._core.modes.transforming import InsideHandle, Scope, outlived_batch
+from .._core.values.native import Native
 from ..derivatives.kernels import kernels_of
 from ..derivatives.operations import applied
 from ..derivatives.record import NotInline
@@ -90,7 +91,7 @@ class BatchHandle(InsideHandle):
             raise NotInline
         return native.value
 
-    def to_numpy(self, native: Batched) -> np.ndarray:
+    def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values of a constant, where they are known to the backend of the values."""
         if native.is_constant:
             return self.base.to_numpy(native.value)
@@ -173,21 +174,20 @@ class BatchHandle(InsideHandle):
 
     # -- loops and branches, in the form of the backend of the values -------------------------------------------------
 
-    def row(self, native: Batched, place: int) -> Batched:
+    def row(self, native: Any, place: int) -> Native:
         """Return the element at a place of the first axis."""
-        found: Batched = kernels_of(self).row(native, place)
-        return found
+        return kernels_of(self).row(native, place)
 
     def scan(
         self,
         step: Callable[..., tuple[list[Any], list[Any]]],
-        state: Sequence[Batched],
-        xs: Sequence[Batched],
-        constants: Sequence[Batched],
+        state: Sequence[Any],
+        xs: Sequence[Any],
+        constants: Sequence[Any],
         types: Sequence[Any],
         length: int,
         reverse: bool,
-    ) -> tuple[list[Batched], list[Batched]] | None:
+    ) -> tuple[list[Any], list[Any]] | None:
         """Return what is carried after all steps, and the results of the steps."""
         return scan(self, step, state, xs, constants, types, length, reverse)
 
@@ -195,15 +195,15 @@ class BatchHandle(InsideHandle):
         self,
         condition: Callable[..., Any],
         body: Callable[..., Any],
-        state: Sequence[Batched],
-        constants: Sequence[Batched],
-    ) -> list[Batched] | None:
+        state: Sequence[Any],
+        constants: Sequence[Any],
+    ) -> list[Any] | None:
         """Return what is carried once the condition holds for no element."""
         return while_loop(self, condition, body, state, constants)
 
     def switch(
-        self, index: Batched, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Batched]
-    ) -> list[Batched] | None:
+        self, index: Any, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Any]
+    ) -> list[Any] | None:
         """Return what one of several functions of the operands returns, where it is one for all elements."""
         return switch(self, index, branches, operands)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._core.values.native import Native
 
-class Batched:
+
+class Batched(Native):
     """An array of each element of a batch: its row of the first axis of a value, or, if constant, the value itself."""
 
     __slots__ = ("__weakref__", "is_constant", "layout", "value")

@@ -10,6 +10,7 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable, shown
+from ..functions.creation import default_dtype
 from ..graph.building.variables import takes_variables
 from ..graph.loops.nests import Nest
 from ..transformations.run import graph_trace
@@ -89,10 +90,9 @@ def _bound(value: Any, name: str) -> Any:
 
 
 def _counter(value: Any, carry: Nest) -> Any:
-    """Return an integer as an array of the default integer dtype, on the backend of what is carried."""
-    if isinstance(value, Array):
-        return ua.astype(value, ua.asarray(0).dtype)
-    return ua.asarray(value, backend=carry.arrays[0].backend) if carry.arrays else ua.asarray(value)
+    """Return an integer as an array of the default integer dtype, on the backend and device of what is carried."""
+    (counter,) = Nest(value, "the counter of fori_loop()", carry.arrays).arrays
+    return ua.astype(counter, default_dtype(int, counter._backend)) if isinstance(value, Array) else counter
 
 
 @takes_variables

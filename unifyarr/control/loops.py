@@ -88,7 +88,8 @@ def looped(
 ) -> tuple[Any, Any]:
     """Return what ``scan`` returns; ``what`` is the function that the user called."""
     check_callable(function, what)
-    before, rows = Nest(carry, f"the carry of {what}"), Nest(xs, f"what {what} loops over")
+    rows = Nest(xs, f"what {what} loops over")
+    before = Nest(carry, f"the carry of {what}", rows.arrays)
     length = length_of(rows.arrays, length, what)
     results: Nest | None = None
 

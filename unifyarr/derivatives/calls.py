@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from .._core.calling.recording import frozen, prepared
 from .._core.engines.handle import Handle
+from .._core.engines.kernels import Kernel
 from .._core.kernels.record import Derivative, kernel_named
+from .._core.values.native import Native
 from ..errors import LostDerivativeError
 from .courses import ENDED
 from .kernels import kernels_of, on_copy
@@ -18,7 +20,7 @@ from .rule import RULES
 _TOLD = "result", "offered"
 
 
-def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+def taping(base: Handle, name: str, kernel: Kernel) -> Kernel:
     """Return what calls a kernel of a backend on natives of a record."""
     record, rule = kernel_named(name), RULES.get(name)
     has_derivative, missing = record.derivative is not Derivative.CONSTANT, record.instead or "it has no rule"
@@ -27,7 +29,7 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
     records, dtype, as_native, own = base.records, base.dtype, base.as_native, base.native_type
     k = kernels_of(base)
 
-    def taped(*natives: Any, out: Any = None, **static: Any) -> Any:
+    def taped(*natives: Taped, out: None = None, **static: object) -> Any:
         values = (natives[0].value,) if len(natives) == 1 else [native.value for native in natives]
         found = kernel(*values, **static)
         if type(found) is not own:
@@ -47,7 +49,7 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
             return tuple([Taped(each, entry, place) for place, each in enumerate(found)])
         return Taped(found, entry)
 
-    def told_by(static: dict[str, Any]) -> Hashable:
+    def told_by(static: dict[str, object]) -> Hashable:
         """Return what tells calls with static arguments from all others, ``None`` if that isn't known."""
         try:
             return name, frozen(tuple(static.items()))
@@ -56,9 +58,9 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
 
     def recorded(
         natives: Sequence[Taped],
-        values: Sequence[Any],
-        outputs: Sequence[Any],
-        static: Mapping[str, Any],
+        values: Sequence[Native],
+        outputs: Sequence[Native],
+        static: Mapping[str, object],
         several: bool,
         call: Hashable,
     ) -> Entry | None:
@@ -76,7 +78,7 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
             follow(entry, k, call, natives, values, outputs)
         return entry
 
-    def know(*natives: Taped, **static: Any) -> Callable[..., Any] | None:
+    def know(*natives: Taped, **static: object) -> Kernel | None:
         """Return what does the same on natives of these types, for shortcuts."""
         call = told_by(static)
         if call is None:
@@ -84,7 +86,7 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
         run = prepared(kernel, [native.value for native in natives], static, base)
         return of_one(run, call, static) if len(natives) == 1 else of_some(run, call, static)
 
-    def of_some(run: Callable[..., Any], call: Hashable, static: Mapping[str, Any]) -> Callable[..., Any]:
+    def of_some(run: Kernel, call: Hashable, static: Mapping[str, object]) -> Kernel:
         def known(*natives: Taped) -> Any:
             values = [native.value for native in natives]
             found = run(*values)
@@ -100,7 +102,7 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
 
         return known
 
-    def of_one(run: Callable[..., Any], call: Hashable, static: Mapping[str, Any]) -> Callable[..., Any]:
+    def of_one(run: Kernel, call: Hashable, static: Mapping[str, object]) -> Kernel:
         keeps, keeps_out = rule is None or rule.keeps(0), rule is None or rule.keeps("out")
         kind, is_fixed = k.kind, base.mutable
 

@@ -16,16 +16,18 @@ from .reverse import pull
 from .rule import Into, settled
 
 if TYPE_CHECKING:
-    from .record import Entry, Taped
+    from .._core.modes.transforming import InsideHandle
+    from .._core.values.native import Native
+    from .record import Entry, Tape, Taped
 
 
 def push(
-    tape: Any,
+    tape: Tape,
     results: Sequence[Taped],
-    tangents: dict[Entry, Any],
-    lift: Callable[[Any], Any] | None = None,
-    batch: Any = None,
-) -> list[Any]:
+    tangents: dict[Entry, Native],
+    lift: Callable[[Native], Native] | None = None,
+    batch: InsideHandle | None = None,
+) -> list[Native]:
     """Return the tangents of results, zeros of those that depend on no array that has a tangent.
 
     ``tangents`` has those of the leaves. ``tape`` records calls of the backend of the values, or of the trace or other
@@ -33,7 +35,7 @@ def push(
     ``batch`` is the handle of a batch of values, tangents are its natives.
     """
 
-    def lifted(kept: Sequence[Any]) -> Sequence[Any]:
+    def lifted(kept: Sequence[Native]) -> Sequence[Native]:
         return kept if lift is None else [x if type(x) is Like else lift(x) for x in kept]
 
     found: dict[Entry, Sequence[Any]] = {leaf: [tangent] for leaf, tangent in tangents.items()}
@@ -45,7 +47,7 @@ def push(
             along = [None if each is None else found[each[0]][each[1]] for each in entry.parents]
             found[entry] = _pushed(tape, entry, lifted(entry.arguments), lifted(entry.outputs), along, batch)
 
-    def zeros(x: Any) -> Any:
+    def zeros(x: Native) -> Native:
         made = tape.k.zeros(*lifted([x]))
         return made if batch is None else batch.enter(made)
 
@@ -53,14 +55,19 @@ def push(
 
 
 def _pushed(
-    tape: Any, entry: Entry, arguments: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any], batch: Any
-) -> list[Any]:
+    tape: Tape,
+    entry: Entry,
+    arguments: Sequence[Native],
+    outputs: Sequence[Native],
+    tangents: Sequence[Native | None],
+    batch: InsideHandle | None,
+) -> Sequence[Native | None]:
     """Return the tangents of the outputs of an entry, given those of its operands."""
     k, recorded = tape.k, kernels_of(tape)
     if entry.rule is not None and entry.rule.pushed is not None:
         if batch is None:
-            return list(entry.rule.pushed(k, tangents, *arguments))
-        return list(entry.rule.pushed(kernels_of(batch), tangents, *map(batch.enter, arguments)))
+            return entry.rule.pushed(k, tangents, *arguments)
+        return entry.rule.pushed(kernels_of(batch), tangents, *map(batch.enter, arguments))
     zeros = [k.full(0, each) for each in outputs]
     leaves, cotangents = tape.leaves(zeros)
     given = entry.cotangents(
@@ -69,7 +76,7 @@ def _pushed(
         tape.entered(arguments),
         tape.entered(outputs),
     )
-    pairs = []
+    pairs: list[tuple[Any, Native]] = []
     for operand, cotangent, tangent in zip(arguments, given, tangents, strict=True):
         if cotangent is not None and tangent is not None:
             like = recorded.like(tape.enter(operand)) if type(operand) is not Like else operand

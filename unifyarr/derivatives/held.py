@@ -20,9 +20,13 @@ from .._core.engines.handle import Handle
 from .._core.engines.tracing import capture, inside, running
 from .._core.modes.capturing import Captured
 from .._core.modes.transforming import InsideHandle, Scope
+from .._core.values.native import Native
 from ..container.container import flatten, unflatten
 from .record import Taped
 from .tape import TapeHandle, tape_of
+
+# An array from outside, the place of its root among those that were captured, and the steps of a view.
+Met = tuple[Array, int, Any]
 
 
 def recording_of() -> TapeHandle | None:
@@ -62,17 +66,17 @@ class Apart(Scope):
         super().__init__(backend, tape_of(backend, generation or 0), keeps=False)
         self._apart = generation is None
         # Natives of the record around, of what is captured.
-        self.natives: list[Any] = []
+        self.natives: list[Taped] = []
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Native:
         """Return the value of an array from outside as a native inside."""
-        native = super().value(x)
+        native: Taped = super().value(x)
         if not self._apart:
             return native
         self.natives.append(native.value)
         return constant(native)
 
-    def puts(self, met: Sequence[tuple[Array, int, Any]], stand_ins: Sequence[Array]) -> None:
+    def puts(self, met: Sequence[Met], stand_ins: Sequence[Array]) -> None:
         """Put arrays in the place of those that were captured before, and views of them in that of views."""
         for x, place, steps in met:
             root = stand_ins[place]
@@ -80,7 +84,7 @@ class Apart(Scope):
                 root = make_recipe(root, steps_at(steps, lambda index: read(stand_ins[index])))
             self._stand_ins[id(x)] = x, root
 
-    def met(self) -> list[tuple[Array, int, Any]]:
+    def met(self) -> list[Met]:
         """Return each array from outside, the place of its root among those captured, and the steps of a view.
 
         Instead of index arrays the steps have their places among those captured.
@@ -109,7 +113,7 @@ def constant(native: Taped) -> Taped:
 class Nest:
     """A nest of arrays and other values: its arrays' places, and what it's made of again."""
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree: object) -> None:
         self.leaves, self.spec = flatten(tree)
         self.places = [place for place, x in enumerate(self.leaves) if isinstance(x, Array)]
 
@@ -140,12 +144,12 @@ class Nest:
         return self
 
 
-def wrapped(natives: Sequence[Any], handle: Handle) -> list[Array]:
+def wrapped(natives: Sequence[Native], handle: Handle) -> list[Array]:
     """Return arrays of natives."""
     return [wrap(native, handle) for native in natives]
 
 
-def natives_of(arrays: Sequence[Array]) -> list[Any]:
+def natives_of(arrays: Sequence[Array]) -> list[Native]:
     """Return the natives of arrays of the running record."""
     return [read(capture(x)) for x in arrays]
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from .._core.engines.refusals import is_refusal
+from .._core.values.native import Native
 from .courses import Progress
 from .kernels import Kernels
-from .like import Like
 from .notes import Kept, Notes, NotLearnt
 from .noting import Noting, NotingKernels
 from .record import Entry, Taped
@@ -35,12 +35,16 @@ class Learnt:
 
     __slots__ = ("function", "seen")
 
-    def __init__(self, function: Callable[[Sequence[Taped], Sequence[Any]], list[Any]]) -> None:
+    def __init__(self, function: Callable[[Sequence[Taped], Sequence[Native | None]], list[Native]]) -> None:
         self.function, self.seen = function, 0
 
 
 def learn(
-    k: Kernels, results: Sequence[Taped], cotangents: Sequence[Any], leaves: Sequence[Entry], types: Sequence[Like]
+    k: Kernels,
+    results: Sequence[Taped],
+    cotangents: Sequence[Native | None],
+    leaves: Sequence[Entry],
+    types: Sequence[Native],
 ) -> Learnt:
     """Return how to compute the gradients; a cotangent ``None`` is the number 1, ``types`` are those of the leaves.
 
@@ -58,11 +62,11 @@ def walk(
     k: Kernels,
     writers: Kernels,
     results: Sequence[Taped],
-    cotangents: Sequence[Any],
+    cotangents: Sequence[Native | None],
     leaves: Sequence[Entry],
-    arrays: Sequence[Any],
+    arrays: Sequence[Native],
     once: bool,
-) -> tuple[list[Any], bool]:
+) -> tuple[list[Native], bool]:
     """Return the gradients, and whether each is known to have memory of its own; a cotangent ``None`` is the number 1.
 
     ``arrays`` are the values of the leaves. A walk that comes again is learnt.
@@ -93,7 +97,7 @@ def walk(
     return pull(k, writers, pairs, leaves, arrays, once), False
 
 
-def _key(k: Kernels, progress: Progress, results: Sequence[Taped], cotangents: Sequence[Any]) -> Hashable:
+def _key(k: Kernels, progress: Progress, results: Sequence[Taped], cotangents: Sequence[Native | None]) -> Hashable:
     """Return where a walk begins, ``None`` if not all is of one record's course."""
     told: list[Hashable] = []
     for result, g in zip(results, cotangents, strict=True):

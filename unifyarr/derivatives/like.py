@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
 
+from .._core.values.native import Native
 from ..typing import Shape
 
 
-class Like:
+class Like(Native):
     """What stands for an array of a call of which only the shape and the dtype are kept.
 
     Where arrays of one type share one of these, ``constant`` stands for a constant of that type, and ``rank`` is that
@@ -18,7 +19,9 @@ class Like:
 
     __slots__ = ("constant", "device", "dtype", "native_dtype", "rank", "shape")
 
-    def __init__(self, shape: Shape, dtype: np.dtype[Any], device: Any, native_dtype: Any = None) -> None:
+    def __init__(
+        self, shape: Shape, dtype: np.dtype[np.generic], device: Hashable, native_dtype: object = None
+    ) -> None:
         self.shape, self.dtype, self.device = shape, dtype, device
         # The engine's own, which is compared by identity.
         self.native_dtype = native_dtype

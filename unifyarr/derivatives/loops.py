@@ -8,17 +8,20 @@ was kept is constant there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from .._core.kernels.types import ArrayType
 from .._core.modes.transforming import InsideHandle
+from .._core.values.native import Native
 from .forward import push
 from .kernels import Kernels
-from .record import NotInline, Taped, at_places, is_floating
+from .record import NotInline, Tape, Taped, at_places, is_floating
 from .reverse import pull
+from .rule import Cotangents
 
 # Takes natives of a record, and returns some.
+Found = TypeVar("Found")
 Function = Callable[..., Sequence[Taped]]
 
 
@@ -28,21 +31,21 @@ class _Walk:
     That is at the values of the record, or in a batch of these.
     """
 
-    def __init__(self, tape: Any, k: Kernels) -> None:
+    def __init__(self, tape: Tape, k: Kernels) -> None:
         self._tape, self._k = tape, k
-        self._batch: Any = None
+        self._batch: InsideHandle | None = None
         if k.handle is not tape.base:
             if not isinstance(k.handle, InsideHandle) or k.handle.around is not tape.base:
                 raise NotInline
             self._batch = k.handle
 
-    def _kept(self, natives: Sequence[Any]) -> list[Any]:
+    def _kept(self, natives: Sequence[Native]) -> list[Native]:
         """Return natives as values of the record."""
         return list(natives) if self._batch is None else [self._batch.leave(x) for x in natives]
 
     def back(
-        self, run: Function, natives: Sequence[Any], places: Sequence[int], cotangents: dict[int, Any]
-    ) -> list[Any]:
+        self, run: Function, natives: Sequence[Native], places: Sequence[int], cotangents: dict[int, Native]
+    ) -> list[Native]:
         """Return the cotangents of natives at some places, given those of results by their places."""
         values = self._kept(natives)
         leaves, given = self._tape.leaves(values, places)
@@ -52,28 +55,39 @@ class _Walk:
         return pull(self._k, self._k, pairs, leaves, [values[place] for place in places], lift=lift)
 
     def along(
-        self, run: Function, natives: Sequence[Any], places: Sequence[int], tangents: Sequence[Any]
-    ) -> tuple[Sequence[Taped], list[Any]]:
+        self, run: Function, natives: Sequence[Native], places: Sequence[int], tangents: Sequence[Native]
+    ) -> tuple[Sequence[Taped], list[Native]]:
         """Return the results, and the tangents of results, given those of natives at some places."""
         leaves, given = self._tape.leaves(self._kept(natives), places)
         found = run(*given)
         return found, push(self._tape, found, dict(zip(leaves, tangents, strict=True)), batch=self._batch)
 
 
-def _values(natives: Sequence[Taped]) -> list[Any]:
+def _values(natives: Sequence[Taped]) -> list[Native]:
     return [x.value for x in natives]
 
 
-def _floating(k: Kernels, natives: Sequence[Any]) -> list[int]:
+def _floating(k: Kernels, natives: Sequence[Native]) -> list[int]:
     return [place for place, x in enumerate(natives) if is_floating(k.dtype(x))]
 
 
-def _or_zeros(k: Kernels, given: Sequence[Any], like: Sequence[Any], places: Sequence[int]) -> list[Any]:
-    return [k.full(0, like[place]) if given[place] is None else given[place] for place in places]
+def _or_zeros(k: Kernels, given: Cotangents, like: Sequence[Native], places: Sequence[int]) -> list[Native]:
+    return [k.full(0, like[place]) if (each := given[place]) is None else each for place in places]
+
+
+def _given(given: Cotangents, places: Iterable[int]) -> list[Native]:
+    return [each for place in places if (each := given[place]) is not None]
+
+
+def _inline(found: Found | None) -> Found:
+    # The backend of the values has run the loop itself, and so does it with these.
+    if found is None:
+        raise NotInline
+    return found
 
 
 def scan(
-    tape: Any,
+    tape: Tape,
     step: Callable[..., tuple[list[Taped], list[Taped]]],
     state: Sequence[Taped],
     xs: Sequence[Taped],
@@ -87,11 +101,11 @@ def scan(
     # What was carried before each step is kept for the derivative.
     kept = [ArrayType(base.shape(x.value), base.dtype(x.value)) for x in state] if any(x.entry for x in given) else []
 
-    def forwards(*parts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def forwards(*parts: Sequence[Native]) -> tuple[list[Native], list[Native]]:
         new, results = step(*(list(map(Taped, each)) for each in parts))
         return _values(new), [*_values(results), *parts[0][: len(kept)]]
 
-    found = base.scan(forwards, *map(_values, (state, xs, constants)), [*types, *kept], length, reverse)
+    found = base.scan(forwards, _values(state), _values(xs), _values(constants), [*types, *kept], length, reverse)
     if found is None:
         return None
     ends, stacked = found
@@ -109,7 +123,7 @@ class _Scan:
 
     def __init__(
         self,
-        tape: Any,
+        tape: Tape,
         step: Callable[..., tuple[list[Taped], list[Taped]]],
         carried: int,
         rows: int,
@@ -125,12 +139,14 @@ class _Scan:
         new, results = self._step(natives[: self._carried], natives[self._carried : self._end], natives[self._end :])
         return [*new, *results]
 
-    def _parts(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def _parts(self, operands: Sequence[Native]) -> tuple[list[Native], list[Native]]:
         """Return the rows of a step, in the order in which it takes them, and the constants."""
         count = len(operands) - self._carried
         return [*operands[count:], *operands[self._carried : self._end]], list(operands[self._end : count])
 
-    def of_all(self, k: Any, needs: Sequence[bool], g: Sequence[Any], out: Sequence[Any], *operands: Any) -> list[Any]:
+    def of_all(
+        self, k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], *operands: Native
+    ) -> Sequence[Native | None]:
         """Return the cotangents of what was carried first, of the rows, and of what the step takes beside."""
         walk, carried, end = _Walk(self._tape, k), self._carried, self._end
         rows, constants = self._parts(operands)
@@ -141,7 +157,9 @@ class _Scan:
         count = len(states)
         cotangents = _or_zeros(k, g, out, wanted)
 
-        def backwards(carry: Sequence[Any], row: Sequence[Any], fixed: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        def backwards(
+            carry: Sequence[Native], row: Sequence[Native], fixed: Sequence[Native]
+        ) -> tuple[list[Native], list[Native]]:
             given = dict(zip(wanted, [*carry[:count], *row[end:]], strict=True))
             pulled = walk.back(self._run, [*row[:end], *fixed], chosen, given)
             added = list(map(k.add, carry[count:], pulled[count:]))
@@ -149,28 +167,31 @@ class _Scan:
 
         carry = [*cotangents[:count], *(k.full(0, operands[place]) for place in totals)]
         types = [ArrayType(k.shape(operands[each])[1:], k.dtype(operands[each])) for each in chosen[len(carry) :]]
-        ends, stacked = k.handle.scan(
+        found = k.handle.scan(
             backwards, carry, [*rows, *cotangents[count:]], constants, types, self._length, not self._reverse
         )
+        ends, stacked = _inline(found)
         return at_places(len(operands), chosen, [*ends, *stacked])
 
-    def pushed(self, k: Any, tangents: Sequence[Any], *operands: Any) -> list[Any]:
+    def pushed(self, k: Kernels, tangents: Cotangents, *operands: Native) -> Sequence[Native | None]:
         """Return the tangents of what is carried in the end, and of the results."""
         walk, carried, end = _Walk(self._tape, k), self._carried, self._end
         rows, constants = self._parts(operands)
         states = _floating(k, operands[:carried])
         chosen = [*states, *(place for place in range(carried, len(tangents)) if tangents[place] is not None)]
-        others = [tangents[place] for place in chosen[len(states) :]]
+        others = _given(tangents, chosen[len(states) :])
         of_rows = sum(place < end for place in chosen[len(states) :])
         results = [place for place, each in enumerate(self._types, carried) if is_floating(each.dtype)]
 
-        def forwards(carry: Sequence[Any], row: Sequence[Any], fixed: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        def forwards(
+            carry: Sequence[Native], row: Sequence[Native], fixed: Sequence[Native]
+        ) -> tuple[list[Native], list[Native]]:
             values = [*row[:end], *fixed[: len(constants)]]
             given = [*carry, *row[end:], *fixed[len(constants) :]]
             _, found = walk.along(self._run, values, chosen, given)
             return [found[place] for place in states], [found[place] for place in results]
 
-        ends, stacked = k.handle.scan(
+        made = k.handle.scan(
             forwards,
             _or_zeros(k, tangents, operands, states),
             [*rows, *others[:of_rows]],
@@ -179,11 +200,12 @@ class _Scan:
             self._length,
             self._reverse,
         )
+        ends, stacked = _inline(made)
         return at_places(carried + len(self._types), [*states, *results], [*ends, *stacked])
 
 
 def while_loop(
-    tape: Any,
+    tape: Tape,
     condition: Callable[..., Taped],
     body: Callable[..., list[Taped]],
     state: Sequence[Taped],
@@ -195,76 +217,77 @@ def while_loop(
         raise NotInline
     base, count = tape.base, len(state)
 
-    def holds(*values: Any) -> Any:
-        return condition(*map(Taped, values)).value
+    def holds(*values: Native) -> Native:
+        value: Native = condition(*map(Taped, values)).value
+        return value
 
-    def run(*values: Any) -> list[Any]:
+    def run(*values: Native) -> list[Native]:
         return _values(body(*map(Taped, values)))
 
     found = base.while_loop(holds, run, _values(state), _values(constants))
     if found is None:
         return None
 
-    def pushed(k: Any, tangents: Sequence[Any], *operands: Any) -> list[Any]:
+    def pushed(k: Kernels, tangents: Cotangents, *operands: Native) -> Sequence[Native | None]:
         if k.handle is not base:
             raise NotInline
         walk, states = _Walk(tape, k), _floating(k, operands[:count])
         others = [place for place in range(count, len(operands)) if tangents[place] is not None]
 
-        def along(*values: Any) -> list[Any]:
+        def along(*values: Native) -> list[Native]:
             carried, fixed = values[:count], values[count + len(states) :][: len(constants)]
             given = [*values[count : count + len(states)], *values[len(values) - len(others) :]]
             new, found = walk.along(body, [*carried, *fixed], [*states, *others], given)
             return [*_values(new), *(found[place] for place in states)]
 
-        def goes_on(*values: Any) -> Any:
+        def goes_on(*values: Native) -> Native:
             return holds(*values[:count], *values[count + len(states) :][: len(constants)])
 
         carry = [*operands[:count], *_or_zeros(k, tangents, operands, states)]
-        beside = [*operands[count:], *(tangents[place] for place in others)]
-        return at_places(count, states, k.handle.while_loop(goes_on, along, carry, beside)[count:])
+        beside = [*operands[count:], *_given(tangents, others)]
+        return at_places(count, states, _inline(k.handle.while_loop(goes_on, along, carry, beside))[count:])
 
-    made: list[Taped] = tape.recorded(None, [*state, *constants], found, pushed=pushed)
-    return made
+    return tape.recorded(None, [*state, *constants], found, pushed=pushed)
 
 
-def switch(tape: Any, index: Taped, branches: Sequence[Function], operands: Sequence[Taped]) -> list[Taped] | None:
+def switch(tape: Tape, index: Taped, branches: Sequence[Function], operands: Sequence[Taped]) -> list[Taped] | None:
     """Return what one of several functions of the operands returns; ``None`` where that is Python's to choose."""
     count = len(operands)
 
-    def plain(branch: Function) -> Callable[..., list[Any]]:
+    def plain(branch: Function) -> Callable[..., list[Native]]:
         return lambda *values: _values(branch(*map(Taped, values)))
 
     found = tape.base.switch(index.value, list(map(plain, branches)), _values(operands))
     if found is None:
         return None
 
-    def of_all(k: Any, needs: Sequence[bool], g: Sequence[Any], out: Sequence[Any], *given: Any) -> list[Any]:
+    def of_all(
+        k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], *given: Native
+    ) -> Sequence[Native | None]:
         walk = _Walk(tape, k)
         places = [place for place in range(count) if needs[place]]
         wanted = [place for place, each in enumerate(g) if each is not None]
 
-        def back(branch: Function) -> Callable[..., list[Any]]:
+        def back(branch: Function) -> Callable[..., list[Native]]:
             return lambda *all: walk.back(branch, all[:count], places, dict(zip(wanted, all[count:], strict=True)))
 
-        cotangents = [g[place] for place in wanted]
+        cotangents = _given(g, wanted)
         pulled = k.handle.switch(given[count], list(map(back, branches)), [*given[:count], *cotangents])
-        return at_places(len(given), places, pulled)
+        return at_places(len(given), places, _inline(pulled))
 
-    def pushed(k: Any, tangents: Sequence[Any], *given: Any) -> list[Any]:
+    def pushed(k: Kernels, tangents: Cotangents, *given: Native) -> Sequence[Native | None]:
         walk, results = _Walk(tape, k), _floating(tape.k, found)
         places = [place for place in range(count) if tangents[place] is not None]
 
-        def along(branch: Function) -> Callable[..., list[Any]]:
-            def run(*all: Any) -> list[Any]:
+        def along(branch: Function) -> Callable[..., list[Native]]:
+            def run(*all: Native) -> list[Native]:
                 pushed = walk.along(branch, all[:count], places, all[count:])[1]
                 return [pushed[place] for place in results]
 
             return run
 
-        directions = [tangents[place] for place in places]
+        directions = _given(tangents, places)
         made = k.handle.switch(given[count], list(map(along, branches)), [*given[:count], *directions])
-        return at_places(len(found), results, made)
+        return at_places(len(found), results, _inline(made))
 
-    made: list[Taped] = tape.recorded(of_all, operands, found, [index.value], pushed=pushed)
-    return made
+    return tape.recorded(of_all, operands, found, [index.value], pushed=pushed)

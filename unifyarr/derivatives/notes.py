@@ -11,11 +11,14 @@ import numpy as np
 from .._core.arrays.array import Array, wrap
 from .._core.calling.programs import GET, ITEM, LIST, SAME, Builder, Step
 from .._core.calling.recording import Recording
+from .._core.engines.kernels import Kernel
 from .._core.kernels.record import REARRANGE, Alias, kernel_named
+from .._core.values.native import Native
 from .._core.values.records import Record
 from .kernels import Kernels
 from .like import Like
 from .record import Entry, Taped
+from .rule import Cotangents
 
 # How many elements a native has that is computed once and kept.
 _MOST_KEPT = 512
@@ -43,10 +46,10 @@ class Notes:
         self._arrays: dict[int, Array] = {}
         # By the slot of an operand.
         self._kept: list[Kept] = []
-        self._originals: dict[int, Any] = {}
+        self._originals: dict[int, Native] = {}
         self._ones: set[int] = set()
         self._roots: dict[int, int] = {}
-        self._numbers: dict[int, Any] = {}
+        self._numbers: dict[int, Native] = {}
         self._copies: dict[Entry, Entry] = {}
         # From which entry reached, by which of its operands, each next one is.
         self._path: list[tuple[int, int]] = []
@@ -64,7 +67,7 @@ class Notes:
         for entry in reached:
             if entry not in self._copies:
                 self._copy(entry)
-        natives: dict[tuple[int, int], Any] = {}
+        natives: dict[tuple[int, int], Native] = {}
         known, place = set(reached), 0
         while place < len(reached):
             entry = reached[place]
@@ -88,7 +91,9 @@ class Notes:
                 ]
             place += 1
 
-    def _native(self, x: Any, made: tuple[int, int] | None, kept: Kept, natives: dict[tuple[int, int], Any]) -> Any:
+    def _native(
+        self, x: Native, made: tuple[int, int] | None, kept: Kept, natives: dict[tuple[int, int], Native]
+    ) -> Native:
         """Return a copy of what an entry keeps: one for each result of a call, which entries may keep again."""
         if type(x) is Like:
             return x
@@ -99,7 +104,7 @@ class Notes:
             natives[made] = copied
         return copied
 
-    def operand(self, x: Any, kept: Kept) -> Any:
+    def operand(self, x: Native, kept: Kept) -> Native:
         """Return a copy of a native that the walk takes from where it's kept."""
         if type(x) is not self.k.own or self._handle.is_watched(x):
             raise NotLearnt
@@ -121,24 +126,24 @@ class Notes:
 
     # -- natives ------------------------------------------------------------------------------------------------------
 
-    def _new(self, native: Any) -> Array:
+    def _new(self, native: Native) -> Array:
         if type(native) is not self.k.own:
             raise NotLearnt
         array = self._arrays[id(native)] = wrap(native, self._handle)
         self._recording._new(array)
         return array
 
-    def _array(self, native: Any) -> Array:
+    def _array(self, native: Native) -> Array:
         found = self._arrays.get(id(native))
         if found is None:
             # It's from elsewhere than from a kernel.
             raise NotLearnt
         return found
 
-    def _slot(self, native: Any) -> int:
+    def _slot(self, native: Native) -> int:
         return self._recording.slots[id(self._array(native))]
 
-    def constant(self, native: Any) -> Any:
+    def constant(self, native: Native) -> Native:
         """Note a native that follows from types alone."""
         if id(native) not in self._arrays:
             if type(native) is not self.k.own or self.k.size(native) > _MOST_KEPT:
@@ -146,17 +151,17 @@ class Notes:
             self._keep(native)
         return native
 
-    def _keep(self, native: Any) -> None:
+    def _keep(self, native: Native) -> None:
         array = self._new(native)
         self._recording.constants[self._recording.slots[id(array)]] = native
 
-    def one(self, like: Any) -> Any:
+    def one(self, like: Native) -> Native:
         """Return the number 1 as a cotangent."""
         found = self.constant(self.k.number(1.0, like))
         self._ones.add(id(found))
         return found
 
-    def known_number(self, native: Any) -> float | None:
+    def known_number(self, native: Native) -> float | None:
         """Return a number that is known; it's another one wherever another native is kept in its place."""
         original = self._originals.get(id(native))
         if original is None:
@@ -171,7 +176,7 @@ class Notes:
 
     # -- kernels ------------------------------------------------------------------------------------------------------
 
-    def call(self, name: str, kernel: Callable[..., Any], natives: Sequence[Any], static: dict[str, Any]) -> Any:
+    def call(self, name: str, kernel: Kernel, natives: Sequence[Native], static: dict[str, object]) -> Any:
         """Call a kernel, and note that."""
         arrays = [self._array(x) for x in natives]
         slots = [self._recording.slots[id(x)] for x in arrays]
@@ -216,11 +221,11 @@ class Notes:
             self._roots[self._slot(found)] = self._slot(found)
         return found
 
-    def _step(self, kernel: Callable[..., Any], slots: Sequence[int], static: dict[str, Any], found: Any) -> None:
+    def _step(self, kernel: Kernel, slots: Sequence[int], static: dict[str, object], found: Native) -> None:
         array = self._new(found)
         self._recording.steps.append(Step(kernel, tuple(slots), static, None, self._recording.slots[id(array)]))
 
-    def _times_one(self, natives: Sequence[Any]) -> Any:
+    def _times_one(self, natives: Sequence[Native]) -> Native | None:
         """Return what a number is multiplied by, if that's 1 and of the same type."""
         for one, other in (natives, natives[::-1]):
             if id(one) in self._ones and not self.k.is_complex(other) and self.k.dtype(one) == self.k.dtype(other):
@@ -235,7 +240,7 @@ class Notes:
 
     # -- the function -------------------------------------------------------------------------------------------------
 
-    def function(self, found: Sequence[Any]) -> Callable[[Sequence[Taped], Sequence[Any]], list[Any]]:
+    def function(self, found: Sequence[Native]) -> Callable[[Sequence[Taped], Cotangents], list[Native]]:
         """Return a function from results and cotangents to the gradients, which the noted walk found.
 
         They have memory of their own.

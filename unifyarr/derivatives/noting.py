@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.engines.handle import GeneralHandle, Handle
+from .._core.engines.kernels import Kernel
+from .._core.values.native import Native
 from .kernels import Kernels
 from .notes import Notes, NotLearnt
 
@@ -20,30 +21,31 @@ class Noting(GeneralHandle):
         super().__init__(base.engine, kernels)
         self._base, self._notes = base, notes
 
-    def _noted(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def _noted(self, name: str, kernel: Kernel) -> Kernel:
         return lambda *natives, **static: self._notes.call(name, kernel, natives, static)
 
-    def copy(self, native: Any) -> Any:
+    def copy(self, native: Native) -> Native:
         """Return a copy, which is noted."""
-        return self._notes.call("copy", self._base.copy, (native,), {})
+        copied: Native = self._notes.call("copy", self._base.copy, (native,), {})
+        return copied
 
-    def from_numpy(self, array: np.ndarray, **options: Any) -> Any:
+    def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Native:
         """Return a native of values, which follow from types alone."""
-        return self._notes.constant(self._base.from_numpy(array, **options))
+        return self._notes.constant(self._base.from_numpy(array, device=device, copy=copy))
 
-    def known_number(self, native: Any) -> float | None:
+    def known_number(self, native: Native) -> float | None:
         """Return the number that a 0-d native holds, which is noted too."""
         return self._notes.known_number(native)
 
-    def to_numpy(self, native: Any) -> np.ndarray:
+    def to_numpy(self, native: Native) -> np.ndarray:
         """Raise: values aren't noted."""
         raise NotLearnt
 
-    def is_same(self, one: Any, other: Any) -> bool:
+    def is_same(self, one: Native, other: Native) -> bool:
         """Raise: values aren't noted."""
         raise NotLearnt
 
-    def holds_anywhere(self, native: Any) -> bool | None:
+    def holds_anywhere(self, native: Native) -> bool | None:
         """Raise: values aren't noted."""
         raise NotLearnt
 
@@ -64,7 +66,7 @@ class NotingKernels(Kernels):
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Callable[..., Any]:
+        def __getattr__(self, name: str) -> Kernel:
             found = self._found(name)
             setattr(self, name, found)
             return found
@@ -73,6 +75,6 @@ class NotingKernels(Kernels):
         """Return what stands for a native."""
         return self._notes.k.like(x)
 
-    def number(self, value: complex, like: Any) -> Any:
+    def number(self, value: complex, like: Native) -> Native:
         """Return a 0-d native of a number."""
         return self._notes.constant(self._notes.k.number(value, like))

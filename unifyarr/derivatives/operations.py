@@ -9,10 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.engines.handle import Handle
-from .record import Taped, at_places, is_floating
+from .._core.values.native import Native
+from .kernels import Kernels
+from .record import Tape, Taped, at_places, is_floating
+from .rule import Cotangents
 
 # Takes natives of an engine and returns some.
-Function = Callable[..., Sequence[Any]]
+Function = Callable[..., Sequence[Native]]
+# Takes cotangents of the results.
+Pullback = Callable[[Sequence[Native]], list[Native]]
 
 
 def engine_of(handle: Handle) -> Handle:
@@ -20,12 +25,12 @@ def engine_of(handle: Handle) -> Handle:
     return handle if handle.tape is None else engine_of(handle.around)
 
 
-def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Taped]:
+def derived(tape: Tape, function: Function, natives: Sequence[Taped]) -> list[Taped]:
     """Return what a function of an engine's natives gives for those of a record, with the engine's derivative."""
     active = [place for place, x in enumerate(natives) if x.entry is not None]
     values = [x.value for x in natives]
-    outputs: Sequence[Any]
-    pullback: Any = None
+    outputs: Sequence[Native]
+    pullback: Pullback | None = None
     if not active:
         outputs = applied(tape.base, function, values)
     elif tape.base.tape is not None:
@@ -34,25 +39,26 @@ def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Tap
     else:
         outputs, pullback = _first(tape.base, function, values, active)
 
-    def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
+    def of_all(
+        k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], *operands: Native
+    ) -> Sequence[Native | None]:
         cotangents = k.whole(g, out)
         if pullback is not None and k.handle is tape.base:
-            found = pullback(cotangents)
+            found: Sequence[Native] = pullback(cotangents)
         else:
 
-            def pulled(*inner: Any) -> Sequence[Any]:
+            def pulled(*inner: Native) -> Sequence[Native]:
                 return _vjp(engine_of(k.handle), function, inner[: len(values)], active)[1](inner[len(values) :])
 
             found = applied(k.handle, pulled, [*operands, *cotangents])
         return at_places(len(operands), active, found)
 
-    made: list[Taped] = tape.recorded(of_all, natives, outputs)
-    return made
+    return tape.recorded(of_all, natives, outputs)
 
 
-def applied(handle: Any, function: Function, natives: Sequence[Any]) -> Sequence[Any]:
+def applied(handle: Any, function: Function, natives: Sequence[Native]) -> Sequence[Native]:
     """Return what a function of an engine's natives gives for natives of the engine, of a record, or of a batch."""
-    found: Sequence[Any] = function(*natives) if handle.tape is None else handle.applied(function, natives)
+    found: Sequence[Native] = function(*natives) if handle.tape is None else handle.applied(function, natives)
     return found
 
 
@@ -61,8 +67,8 @@ class _Constant(Exception):
 
 
 def _first(
-    engine: Handle, function: Function, values: Sequence[Any], active: Sequence[int]
-) -> tuple[Sequence[Any], Callable[[Sequence[Any]], list[Any]] | None]:
+    engine: Handle, function: Function, values: Sequence[Native], active: Sequence[int]
+) -> tuple[Sequence[Native], Pullback | None]:
     """Return all results, and a pullback if they have a derivative; the engine says here if it lost that."""
     try:
         return _vjp(engine, function, values, active)
@@ -71,12 +77,12 @@ def _first(
 
 
 def _vjp(
-    engine: Handle, function: Function, values: Sequence[Any], active: Sequence[int]
-) -> tuple[list[Any], Callable[[Sequence[Any]], list[Any]]]:
+    engine: Handle, function: Function, values: Sequence[Native], active: Sequence[int]
+) -> tuple[list[Native], Pullback]:
     """Return all results, and a function from cotangents of all to those of some arguments."""
     floating: list[bool] = []
 
-    def run(*chosen: Any) -> tuple[list[Any], list[Any]]:
+    def run(*chosen: Native) -> tuple[list[Native], list[Native]]:
         whole = list(values)
         for place, x in zip(active, chosen, strict=True):
             whole[place] = x

@@ -5,16 +5,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .._core.engines import dtypes
+from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
+from .._core.modes.transforming import InsideHandle
+from .._core.values.native import Native
 from ..errors import TraceError
+from ..typing import Shape
 from .courses import ENDED, Course, Progress
 from .kernels import Kernels
-from .rule import Rule
+from .rule import Cotangent, OfAll, Pushed, Rule
 
 next_number = itertools.count().__next__
 # Makes an object whose slots the caller sets, which takes less than a constructor does.
@@ -22,7 +26,8 @@ new = object.__new__
 # The kinds of floating-point and complex numbers; NumPy knows bfloat16 as one of its own.
 _FLOATING = frozenset("fcV")
 # The static arguments of calls that have none.
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+Found = TypeVar("Found")
+NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class NotInline(Exception):
@@ -55,9 +60,9 @@ class Entry:
     def __init__(
         self,
         rule: Rule | None = None,
-        arguments: Sequence[Any] = (),
-        outputs: Sequence[Any] = (),
-        static: Mapping[str, Any] = NOTHING,
+        arguments: Sequence[Native] = (),
+        outputs: Sequence[Native] = (),
+        static: Mapping[str, object] = NOTHING,
         parents: Sequence[tuple[Entry, int] | None] = (),
         several: bool = False,
     ) -> None:
@@ -66,7 +71,9 @@ class Entry:
         self.progress: Progress | None = None
         self.place = -1
 
-    def cotangents(self, k: Kernels, g: Any, arguments: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    def cotangents(
+        self, k: Kernels, g: Any, arguments: Sequence[Native], outputs: Sequence[Native]
+    ) -> Sequence[Cotangent | None]:
         """Return the cotangents of the operands that have an entry, by the rule.
 
         ``g`` is that of the output, or there are those of ``several`` outputs.
@@ -79,27 +86,57 @@ class Entry:
         return of_all(k, self.parents, g, outputs[0], *arguments, **self.static)
 
 
-class Taped:
+class Taped(Native):
     """A native of a record: a value, and the entry that gave it and which of its outputs it is."""
 
     __slots__ = ("__weakref__", "entry", "layout", "output", "value")
 
-    def __init__(self, value: Any, entry: Entry | None = None, output: int = 0, layout: Any = None) -> None:
+    def __init__(self, value: Any, entry: Entry | None = None, output: int = 0, layout: Shape | None = None) -> None:
         self.value, self.entry, self.output = value, entry, output
         # The strides of what it took the place of: views are the same after a write as before.
         self.layout = layout
 
 
-def is_floating(dtype: np.dtype[Any]) -> bool:
+if TYPE_CHECKING:
+
+    class Tape(InsideHandle):
+        """A record, as the modules below its class see it."""
+
+        base: Handle
+        # The kernels of the backend of the values, and those that may write what they're given to write.
+        k: Kernels
+        writers: Kernels
+
+        def recorded(  # noqa: D102
+            self,
+            rule: OfAll | None,
+            natives: Sequence[Taped],
+            outputs: Sequence[Native],
+            beside: Sequence[Native] = (),
+            uses: frozenset[int | str] | None = None,
+            pushed: Pushed | None = None,
+        ) -> list[Taped]: ...
+
+        def leaves(  # noqa: D102
+            self, values: Sequence[Native], places: Sequence[int] | None = None
+        ) -> tuple[list[Entry], list[Taped]]: ...
+
+        def entered(self, values: Sequence[Native]) -> list[Native]: ...  # noqa: D102
+
+else:
+    Tape = InsideHandle
+
+
+def is_floating(dtype: np.dtype[np.generic]) -> bool:
     """Return whether numbers of a dtype have derivatives."""
     kind = dtype.kind
     # Other packages' integers are of NumPy's last kind, too.
     return kind in _FLOATING and (kind != "V" or dtypes.rank(dtype) > 1)
 
 
-def at_places(count: int, places: Sequence[int], found: Sequence[Any]) -> list[Any]:
+def at_places(count: int, places: Sequence[int], found: Sequence[Found]) -> list[Found | None]:
     """Return a list with what was found at some places, and ``None`` elsewhere."""
-    result: list[Any] = [None] * count
+    result: list[Found | None] = [None] * count
     for place, x in zip(places, found, strict=True):
         result[place] = x
     return result
@@ -125,9 +162,9 @@ def entries_before(natives: Sequence[Taped]) -> list[Entry]:
 def entry_of(
     k: Kernels,
     rule: Rule,
-    values: Sequence[Any],
-    outputs: Sequence[Any],
-    static: Mapping[str, Any],
+    values: Sequence[Native],
+    outputs: Sequence[Native],
+    static: Mapping[str, object],
     parents: Sequence[tuple[Entry, int] | None],
     several: bool = False,
 ) -> Entry:
@@ -146,9 +183,9 @@ def follow(
     k: Kernels,
     call: Hashable,
     natives: Sequence[Taped | None],
-    values: Sequence[Any],
-    outputs: Sequence[Any],
-    places: Sequence[Any] | None = None,
+    values: Sequence[Native],
+    outputs: Sequence[Native],
+    places: Sequence[object] | None = None,
 ) -> None:
     """Put an entry into the course of its record, which goes one step on.
 
@@ -181,9 +218,9 @@ def entry_on(
     course: Course,
     progress: Progress,
     rule: Rule | None,
-    static: Mapping[str, Any],
-    arguments: Sequence[Any],
-    outputs: Sequence[Any],
+    static: Mapping[str, object],
+    arguments: Sequence[Native],
+    outputs: Sequence[Native],
     parents: Sequence[tuple[Entry, int] | None],
 ) -> Entry:
     """Return the entry of a call that goes on to a known course: as ``entry_of`` and ``follow``, which needn't ask."""
@@ -195,7 +232,7 @@ def entry_on(
     return entry
 
 
-def _place(k: Kernels, native: Taped) -> Any:
+def _place(k: Kernels, native: Taped) -> object:
     entry = native.entry
     if entry is None:
         return k.kind(native.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .kernels import Kernels
 from .like import Like
@@ -12,11 +12,13 @@ from .record import outlived, parents_of
 from .rule import Into, Outside, settled
 
 if TYPE_CHECKING:
+    from .._core.values.native import Native
     from .record import Entry, Taped
+    from .rule import Cotangent, Cotangents
 
 
 # What has been added up of the cotangent of each output of an entry, and whether that memory is ours to write.
-Totals = dict["Entry", dict[int, tuple[Any, bool]]]
+Totals: TypeAlias = "dict[Entry, dict[int, tuple[Native | Outside, bool]]]"
 # From how many elements on a sum is taken in the memory of what was added up before.
 MANY = 1 << 12
 
@@ -24,12 +26,12 @@ MANY = 1 << 12
 def pull(
     k: Kernels,
     writers: Kernels,
-    cotangents: Sequence[tuple[Taped, Any]],
+    cotangents: Sequence[tuple[Taped, Native | None]],
     leaves: Sequence[Entry],
-    values: Sequence[Any],
+    values: Sequence[Native],
     once: bool = False,
-    lift: Callable[[Any], Any] | None = None,
-) -> list[Any]:
+    lift: Callable[[Native], Native] | None = None,
+) -> list[Native]:
     """Return the cotangents of leaves, zeros of those that no result depends on.
 
     ``values`` are the values of the leaves, and ``once`` says that the record is walked this one time: each entry lets
@@ -37,10 +39,11 @@ def pull(
     cotangents are: in a trace or another record that has begun since.
     """
 
-    def lifted(kept: Sequence[Any]) -> Sequence[Any]:
+    def lifted(kept: Sequence[Native]) -> Sequence[Native]:
         return kept if lift is None else [x if type(x) is Like else lift(x) for x in kept]
 
     totals: Totals = {}
+    g: Native | Outside | Cotangents | None
     waiting: list[tuple[int, Entry]] = []
     own = k.own
     parents: Sequence[tuple[Entry, int] | None] = parents_of([result for result, _ in cotangents])
@@ -99,7 +102,9 @@ def pull(
     ]
 
 
-def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: Any, like: Any) -> tuple[Any, bool]:
+def _added(
+    k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: Cotangent, like: Native
+) -> tuple[Native, bool]:
     if type(total) is Outside:
         if type(cotangent) is Into and cotangent.places == total.places:
             return total.filled(k, cotangent)
@@ -115,7 +120,7 @@ def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: 
     return writers.add_into(total, cotangent) if is_large else k.add(total, cotangent), True
 
 
-def _own(k: Kernels, value: Any, is_owned: bool) -> Any:
+def _own(k: Kernels, value: Native | Outside, is_owned: bool) -> Native:
     value = settled(k, value)
     # The kernels' numbers are kept, and what has one element may be a view of one.
     return value if is_owned or not k.handle.mutable or k.size(value) != 1 else k.handle.copy(value)

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, final
 
 from .._core.kernels.record import Derivative, kernel_named
 from .._core.values.records import Record
 
+if TYPE_CHECKING:
+    from .._core.values.native import Native
+    from .kernels import Kernels
+
+# A cotangent as rules return it, and those of several results as they get them.
+Cotangent: TypeAlias = "Native | Into | Outside"
+Cotangents: TypeAlias = "Sequence[Native | None]"
 # (k, g, out, *operands, **static) → the cotangent of one operand, natives all.
-OfOne = Callable[..., Any]
+OfOne: TypeAlias = "Callable[..., Cotangent]"
+# (k, tangents, *operands) → the tangents of the results; ``None`` for zeros, and for what has no derivative.
+Pushed: TypeAlias = "Callable[..., Sequence[Native | None]]"
 # (k, needs, g, out, *operands, **static) → a cotangent, or None, for each operand; ``needs`` is true of those wanted.
-OfAll = Callable[..., Sequence[Any]]
+OfAll: TypeAlias = "Callable[..., Sequence[Cotangent | None]]"
 
 
 class Rule(Record):
@@ -30,7 +39,7 @@ class Rule(Record):
 
     of_all: OfAll | None
     uses: frozenset[int | str] | None
-    pushed: Callable[..., Sequence[Any]] | None = None
+    pushed: Pushed | None = None
 
     def keeps(self, what: int | str) -> bool:
         """Return whether an operand, or the result, is kept with its values."""
@@ -50,7 +59,9 @@ def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = N
     """
     first, second, further = of_each[0], of_each[min(1, len(of_each) - 1)], repeat(of_each[-1])
 
-    def of_all(k: Any, needs: Sequence[object], g: Any, out: Any, /, *operands: Any, **static: Any) -> Sequence[Any]:
+    def of_all(
+        k: Kernels, needs: Sequence[object], g: Native, out: Native, /, *operands: Native, **static: object
+    ) -> Sequence[Cotangent | None]:
         # What most calls are of, at once.
         if len(needs) == 1:
             return (None if first is None else first(k, g, out, *operands, **static),)
@@ -88,6 +99,7 @@ def _put(name: str, rule: Rule) -> None:
     RULES[name] = rule
 
 
+@final
 class Into:
     """A cotangent that is zero but for some places of the operand: it's added into what is there.
 
@@ -97,10 +109,13 @@ class Into:
 
     __slots__ = ("add", "places", "what")
 
-    def __init__(self, add: Callable[[Any, Any], Any], what: Any = None, places: Any = None) -> None:
+    def __init__(
+        self, add: Callable[[Kernels, Native], Native], what: Native | None = None, places: object = None
+    ) -> None:
         self.add, self.what, self.places = add, what, places
 
 
+@final
 class Outside:
     """A cotangent of an operand that was overwritten in some places: it is zero there.
 
@@ -111,16 +126,16 @@ class Outside:
 
     __slots__ = ("fill", "inside", "places", "whole")
 
-    def __init__(self, fill: Callable[..., Any], whole: Any, inside: Any, places: Any) -> None:
+    def __init__(self, fill: Callable[..., Native], whole: Native, inside: Native | None, places: object) -> None:
         self.fill, self.whole, self.inside, self.places = fill, whole, inside, places
 
-    def filled(self, k: Any, cotangent: Into) -> tuple[Any, bool]:
+    def filled(self, k: Kernels, cotangent: Into) -> tuple[Native, bool]:
         """Return the sum with a cotangent of the same places, and whether it's in new memory."""
         if cotangent.what is self.inside:
             return self.whole, False
         return self.fill(k, cotangent.what), True
 
 
-def settled(k: Any, cotangent: Any) -> Any:
+def settled(k: Kernels, cotangent: Native | Outside) -> Native:
     """Return a cotangent as a native."""
     return cotangent.fill(k) if type(cotangent) is Outside else cotangent

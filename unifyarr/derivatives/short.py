@@ -10,15 +10,16 @@ from .._core.engines.handle import FastPath, declines
 from .._core.engines.refusals import is_refusal
 from .._core.kernels.record import Derivative, kernel_named
 from .._core.modes.transforming import Scope
+from .._core.values.native import Native
 from .courses import ENDED
-from .record import NOTHING, Entry, Taped, entry_of, entry_on, follow, new
+from .record import NOTHING, Entry, Tape, Taped, entry_of, entry_on, follow, new
 from .rule import RULES
 
 
 class Short:
     """What makes them for a record."""
 
-    def __init__(self, tape: Any) -> None:
+    def __init__(self, tape: Tape) -> None:
         self._tape = tape
         # Arrays of an engine that writes in place are marked with no trace.
         self._trace = None if tape.base.mutable else tape.base.trace
@@ -110,7 +111,7 @@ class Short:
             # What tells each operand from others in the course of the record.
             progress = first = second = None
             if one is None:
-                place: Any = type(x)
+                place: object = type(x)
             elif (parent := one.entry) is None:
                 place = kind(a)
             else:
@@ -119,7 +120,7 @@ class Short:
                 if output:
                     place = place, output
             if other is None:
-                place_beside: Any = type(y)
+                place_beside: object = type(y)
             elif (parent := other.entry) is None:
                 place_beside = kind(b)
             else:
@@ -166,7 +167,7 @@ class Short:
         path: FastPath = getattr(self._tape.base, f"fast_{form}{name}", declines)
         return path if name in RULES or kernel_named(name).derivative is Derivative.CONSTANT else declines
 
-    def _made(self, value: Any, entry: Entry | None) -> Array:
+    def _made(self, value: Native, entry: Entry | None) -> Array:
         # As ``wrap`` does, which would ask whether a derivative is being taken.
         taped = new(Taped)
         taped.value, taped.entry, taped.output, taped.layout = value, entry, 0, None

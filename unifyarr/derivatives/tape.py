@@ -21,6 +21,7 @@ from .._core.engines.handle import GeneralHandle, Handle, ShortWays
 from .._core.engines.tracing import capture, inside, mode
 from .._core.kernels.record import Derivative, kernel_named
 from .._core.modes.transforming import InsideHandle
+from .._core.values.native import Native
 from .._core.values.supplying import NotSupplied
 from . import loops
 from .calls import taping
@@ -30,16 +31,27 @@ from .kernels import Kernels, kernels_of
 from .learnt import walk
 from .like import Like
 from .operations import derived, engine_of
-from .record import Entry, NotInline, Taped, at_places, entries_before, entry_of, is_floating, outlived, parents_of
+from .record import (
+    Entry,
+    NotInline,
+    Tape,
+    Taped,
+    at_places,
+    entries_before,
+    entry_of,
+    is_floating,
+    outlived,
+    parents_of,
+)
 from .reverse import pull
-from .rule import OfAll, Rule
+from .rule import OfAll, Pushed, Rule
 from .short import Short
 from .tape_backend import TapeBackend
 
 running_mode = mode.get
 
 
-class TapeHandle(InsideHandle):
+class TapeHandle(Tape):
     """The backend of a record: each call of a kernel on what has a derivative becomes an entry."""
 
     is_within = True
@@ -86,12 +98,12 @@ class TapeHandle(InsideHandle):
         """Return the results of a user's operation with a declared derivative, ``NotImplemented`` if none is taken."""
         raise NotSupplied
 
-    def applied(self, function: Callable[..., Sequence[Any]], natives: Sequence[Taped]) -> list[Taped]:
+    def applied(self, function: Callable[..., Sequence[Native]], natives: Sequence[Taped]) -> list[Taped]:
         """Return what a function of the engine's natives gives, with the engine's derivative."""
         return derived(self, function, natives)
 
     def performed(
-        self, function: Callable[..., Sequence[Any]], rule: OfAll, natives: Sequence[Taped]
+        self, function: Callable[..., Sequence[Native]], rule: OfAll, natives: Sequence[Taped]
     ) -> Sequence[Taped]:
         """Return what a function of natives of the backend of the values gives, as one call with a rule."""
         return self.recorded(rule, natives, function(*[x.value for x in natives]))
@@ -103,7 +115,7 @@ class TapeHandle(InsideHandle):
             raise outlived()
         return None if self.records else self.base.trace()
 
-    def to_numpy(self, native: Taped) -> np.ndarray:
+    def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values, which are known where they are to the backend of the values."""
         return self.engine.to_numpy(native)
 
@@ -111,10 +123,10 @@ class TapeHandle(InsideHandle):
         self,
         rule: OfAll | None,
         natives: Sequence[Taped],
-        outputs: Sequence[Any],
-        beside: Sequence[Any] = (),
+        outputs: Sequence[Native],
+        beside: Sequence[Native] = (),
         uses: frozenset[int | str] | None = None,
-        pushed: Callable[..., Sequence[Any]] | None = None,
+        pushed: Pushed | None = None,
     ) -> list[Taped]:
         """Return natives for what was computed of others by a function of several results.
 
@@ -140,15 +152,16 @@ class TapeHandle(InsideHandle):
         """Return the handle that records the calls of another backend."""
         return tape_of(base)
 
-    def enter(self, native: Any) -> Taped:
+    def enter(self, native: Native) -> Taped:
         """Return a value as a constant."""
         return Taped(native)
 
-    def leave(self, native: Taped) -> Any:
+    def leave(self, native: Taped) -> Native:
         """Return the value of a constant."""
         if native.entry is not None:
             raise NotInline
-        return native.value
+        value: Native = native.value
+        return value
 
     def is_same(self, one: Taped, other: Taped) -> bool:
         """Return whether two natives are known to be equal."""
@@ -159,8 +172,8 @@ class TapeHandle(InsideHandle):
         return Taped(self.base.count(native.value))
 
     def vjp(
-        self, function: Callable[..., Any], arrays: Sequence[Taped], once: bool
-    ) -> tuple[list[Any], list[Any], Callable[..., list[Any]]]:
+        self, function: Callable[..., Any], arrays: Sequence[Native], once: bool
+    ) -> tuple[list[Native], list[Native], Callable[..., list[Native]]]:
         """Return the results, what goes along, and a function from cotangents to gradients.
 
         All are natives of the backend of the values, those that are passed too. A second argument of that function is
@@ -170,7 +183,7 @@ class TapeHandle(InsideHandle):
         if self.records and any(each.rule is not None and each.rule.of_all is None for each in entries_before(results)):
             raise NotInline
 
-        def pullback(cotangents: Sequence[Any], batch: InsideHandle | None = None) -> list[Any]:
+        def pullback(cotangents: Sequence[Native], batch: InsideHandle | None = None) -> list[Native]:
             # A trace or another record may have begun since.
             now = self.base if batch is not None else inside(self.base)
             if now is self.base and batch is None:
@@ -181,25 +194,25 @@ class TapeHandle(InsideHandle):
             k = kernels_of(now)
             return pull(k, k, pairs, leaves, arrays, lift=self._lifted)
 
-        return [x.value for x in results], [x.value for x in others] if others else others, pullback
+        return [x.value for x in results], [x.value for x in others] if others else [], pullback
 
     def jvp(
-        self, function: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
-    ) -> tuple[list[Any], list[Any], list[Any]]:
+        self, function: Callable[..., Any], arrays: Sequence[Native], tangents: Sequence[Native]
+    ) -> tuple[list[Native], list[Native], list[Native]]:
         """Return the results, their tangents, and what goes along."""
         results, others, pushforward = self.linearize(function, arrays)
         return results, pushforward(tangents), others
 
     def linearize(
-        self, function: Callable[..., Any], arrays: Sequence[Any]
-    ) -> tuple[list[Any], list[Any], Callable[..., list[Any]]]:
+        self, function: Callable[..., Any], arrays: Sequence[Native]
+    ) -> tuple[list[Native], list[Native], Callable[..., list[Native]]]:
         """Return the results, what goes along, and a function from tangents of the arrays to those of the results.
 
         Its second argument is that of ``vjp``.
         """
         leaves, results, others = self._run(function, arrays)
 
-        def pushforward(tangents: Sequence[Any], batch: InsideHandle | None = None) -> list[Any]:
+        def pushforward(tangents: Sequence[Native], batch: InsideHandle | None = None) -> list[Native]:
             along, now = dict(zip(leaves, tangents, strict=True)), inside(self.base)
             if now is self.base:
                 return push(self, results, along, batch=batch)
@@ -209,27 +222,26 @@ class TapeHandle(InsideHandle):
 
     # -- loops and branches, which are Python's where values are known ------------------------------------------------
 
-    def row(self, native: Taped, place: int) -> Taped:
+    def row(self, native: Any, place: int) -> Native:
         """Return the element at a place of the first axis."""
-        found: Taped = kernels_of(self).row(native, place)
-        return found
+        return kernels_of(self).row(native, place)
 
     def scan(
         self,
         step: Callable[..., tuple[list[Any], list[Any]]],
-        state: Sequence[Taped],
-        xs: Sequence[Taped],
-        constants: Sequence[Taped],
+        state: Sequence[Any],
+        xs: Sequence[Any],
+        constants: Sequence[Any],
         types: Sequence[Any],
         length: int,
         reverse: bool,
-    ) -> tuple[list[Taped], list[Taped]] | None:
+    ) -> tuple[list[Any], list[Any]] | None:
         """Return what is carried after all steps, and the results of the steps."""
         return loops.scan(self, step, state, xs, constants, types, length, reverse) if self.records else None
 
     def switch(
-        self, index: Taped, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Taped]
-    ) -> list[Taped] | None:
+        self, index: Any, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Any]
+    ) -> list[Any] | None:
         """Return what one of several functions of the operands returns."""
         return loops.switch(self, index, branches, operands) if self.records else None
 
@@ -237,26 +249,28 @@ class TapeHandle(InsideHandle):
         self,
         condition: Callable[..., Any],
         body: Callable[..., Any],
-        state: Sequence[Taped],
-        constants: Sequence[Taped],
-    ) -> list[Taped] | None:
+        state: Sequence[Any],
+        constants: Sequence[Any],
+    ) -> list[Any] | None:
         """Return what is carried once the condition is false."""
         return loops.while_loop(self, condition, body, state, constants) if self.records else None
 
-    def leaves(self, values: Sequence[Any], places: Sequence[int] | None = None) -> tuple[list[Entry], list[Taped]]:
+    def leaves(self, values: Sequence[Native], places: Sequence[int] | None = None) -> tuple[list[Entry], list[Taped]]:
         """Return natives, and before them the entries of those that derivatives are taken by: of all, or of some."""
         leaves = [Entry() for _ in (values if places is None else places)]
         return leaves, list(map(Taped, values, leaves if places is None else at_places(len(values), places, leaves)))
 
-    def entered(self, values: Sequence[Any]) -> list[Any]:
+    def entered(self, values: Sequence[Native]) -> list[Native]:
         """Return what an entry keeps as constant natives."""
         return [value if type(value) is Like else Taped(value) for value in values]
 
-    def _lifted(self, value: Any) -> Any:
+    def _lifted(self, value: Native) -> Any:
         """Return what stands for a value in the running trace or record."""
         return read(capture(wrap(value, self.base)))
 
-    def _run(self, function: Callable[..., Any], arrays: Sequence[Any]) -> tuple[list[Entry], list[Taped], list[Taped]]:
+    def _run(
+        self, function: Callable[..., Any], arrays: Sequence[Native]
+    ) -> tuple[list[Entry], list[Taped], list[Taped]]:
         leaves, natives = self.leaves(arrays)
         kinds = [kind for kind in map(self.k.kind, arrays) if kind is not None]
         if len(kinds) == len(leaves):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import mode
+from .._core.values.native import Native
 from ..backends import Backend
 from ..errors import LostDerivativeError
+from ..typing import Shape
 from .kernels import Kernels, kernels_of
 from .record import Taped, check_running, entry_of, outlived, parents_of
 from .rule import Rule
@@ -55,13 +58,13 @@ class TapeBackend(Backend[Taped]):
 
     # -- what an array is ---------------------------------------------------------------------------------------------
 
-    def dtype(self, native: Taped) -> Any:
+    def dtype(self, native: Taped) -> np.dtype[np.generic]:
         return self.base.dtype(native.value)
 
-    def shape(self, native: Taped) -> Any:
+    def shape(self, native: Taped) -> Shape:
         return self.base.shape(native.value)
 
-    def strides(self, native: Taped) -> Any:
+    def strides(self, native: Taped) -> Shape | None:
         return self.base.strides(native.value) if native.layout is None else native.layout
 
     def as_stored(self, old: Taped, new: Taped) -> Taped:
@@ -70,31 +73,31 @@ class TapeBackend(Backend[Taped]):
         strides = self.strides(old)
         return new if self.strides(new) == strides else Taped(new.value, new.entry, new.output, strides)
 
-    def device(self, native: Taped) -> Any:
+    def device(self, native: Taped) -> Hashable:
         return self.base.device(native.value)
 
-    def devices(self) -> Any:
+    def devices(self) -> list[str]:
         return self.base.devices()
 
     def as_device(self, device: object) -> Any:
         return self.base.as_device(device)
 
-    def place_beside(self, native: Taped) -> Any:
+    def place_beside(self, native: Taped) -> object:
         return self.base.place_beside(native.value)
 
     def may_meet(self, first: Taped, second: Taped) -> bool:
         return self.base.may_meet(first.value, second.value)
 
-    def meeting(self, devices: Any) -> Any:
+    def meeting(self, devices: Iterable[Hashable]) -> Any:
         return self.base.meeting(devices)
 
-    def sharding(self, native: Taped) -> Any:
+    def sharding(self, native: Taped) -> object:
         return self.base.sharding(native.value)
 
-    def as_dtype(self, dtype: object) -> Any:
+    def as_dtype(self, dtype: object) -> np.dtype[np.generic] | None:
         return self.base.as_dtype(dtype)
 
-    def supports_dtype(self, dtype: Any, device: Any = None) -> bool:
+    def supports_dtype(self, dtype: np.dtype[np.generic], device: object = None) -> bool:
         return self.base.supports_dtype(dtype, device)
 
     # -- values -------------------------------------------------------------------------------------------------------
@@ -105,7 +108,7 @@ class TapeBackend(Backend[Taped]):
     def as_native(self, value: Any) -> Taped:
         return value if type(value) is Taped else Taped(self.base.as_native(value))
 
-    def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Taped:
+    def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Taped:
         return Taped(self.base.from_numpy(array, device=device, copy=True))
 
     def to_numpy(self, native: Taped) -> np.ndarray:
@@ -115,14 +118,14 @@ class TapeBackend(Backend[Taped]):
         # Nothing writes a native of a record.
         return Taped(native.value, native.entry, native.output)
 
-    def to_device(self, native: Taped, device: Any) -> Taped:
+    def to_device(self, native: Taped, device: object) -> Taped:
         base = self.base
         found = base.to_device(native.value, device)
         if native.entry is None or found is native.value:
             return Taped(found, native.entry, native.output)
         back = base.own_device(base.device(native.value))
 
-        def moved(k: Kernels, needs: Any, g: Any, out: Any, x: Any) -> list[Any]:
+        def moved(k: Kernels, needs: object, g: Native, out: Native, x: Native) -> Sequence[Native]:
             return [k.handle.to_device(g, back)]
 
         return Taped(
@@ -130,19 +133,19 @@ class TapeBackend(Backend[Taped]):
             entry_of(kernels_of(base), Rule(moved, frozenset()), [native.value], [found], {}, parents_of([native])),
         )
 
-    def from_dlpack(self, x: Any, **options: Any) -> Taped:
+    def from_dlpack(self, x: object, **options: Any) -> Taped:
         return Taped(self.base.from_dlpack(x, **options))
 
-    def handed_out(self, native: Taped) -> Any:
+    def handed_out(self, native: Taped) -> object:
         return self.base.handed_out(self._constant(native))
 
-    def dlpack(self, native: Taped, **options: Any) -> Any:
+    def dlpack(self, native: Taped, **options: Any) -> object:
         return self.base.dlpack(self._constant(native), **options)
 
-    def dlpack_device(self, native: Taped) -> Any:
+    def dlpack_device(self, native: Taped) -> tuple[int, int]:
         return self.base.dlpack_device(native.value)
 
-    def _constant(self, native: Taped) -> Any:
+    def _constant(self, native: Taped) -> Native:
         if native.entry is not None:
             check_running()
             raise LostDerivativeError(
@@ -150,7 +153,8 @@ class TapeBackend(Backend[Taped]):
                 "use functions of unifyarr, declare the engine's code as an operation with @ua.op, or pass "
                 "ua.stop_gradient(x) if it is a constant there"
             )
-        return native.value
+        value: Native = native.value
+        return value
 
     # -- memory, which nothing writes ---------------------------------------------------------------------------------
 
@@ -169,7 +173,7 @@ class TapeBackend(Backend[Taped]):
     def may_share_memory(self, first: Taped, second: Taped) -> bool:
         return first.value is second.value
 
-    def supports_out(self, kernel: Any) -> bool:
+    def supports_out(self, kernel: object) -> bool:
         return False
 
     # -- traces and derivatives ---------------------------------------------------------------------------------------

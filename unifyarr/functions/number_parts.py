@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array, common_backend
+from .._core.arrays.convert import as_array, common_backend, device_of
 from .._core.arrays.weak import kind_of
 from .._core.calling.invoke import attempt, attempt_several
 from .._core.declaring.declare import compositional, mixed
@@ -69,7 +69,8 @@ class ModfResult(Record):
 def _in_loop(ufunc: np.ufunc, *given: ArrayLike | Scalar) -> tuple[list[Array], list[DType]]:
     """Return operands as arrays of the dtypes in which NumPy computes a ufunc, and the dtypes of its results."""
     backend = common_backend(given, current())
-    arrays = [as_array(x, backend) for x in given]
+    device = device_of(given, backend)
+    arrays = [as_array(x, backend, device) for x in given]
     kinds: list[Any] = [
         kind if (kind := kind_of(x)) in dtypes.SCALARS else array.dtype for x, array in zip(given, arrays, strict=True)
     ]

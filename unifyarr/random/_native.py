@@ -44,7 +44,7 @@ class Native:
             raise TraceError("a generator with engine='native' is made outside of what is compiled: pass it in")
         backend = load(name or current_name())
         own = None if device is None else backend.as_device(device)
-        if np.ndarray in backend.native_types or not backend.has_values:
+        if backend.native_type is np.ndarray or not backend.has_values:
             # A lazy engine draws with the host's generator where it computes.
             return None
         if "random_state" not in backend.kernels:

@@ -12,12 +12,13 @@ import numpy as np
 from .._core.engines.handle import Handle
 from .._core.values.caller import where
 from .._core.values.lengths import shape_of
+from .._core.values.native import Native
 from ..errors import TraceError
 
 _BOOL = np.dtype(bool)
 
 
-class Selected:
+class Selected(Native):
     """A native of a backend: the elements of ``dense`` where ``mask``, which is 1-d, is true along an axis.
 
     Both are natives of that backend. Its own classes of selections have the slots.

@@ -37,7 +37,7 @@ def overlap(first: Array, second: Array, ask: Question | None = None) -> bool:
         if not _are_one(one, other):
             return _may_meet(one, other)
         memory = other_memory = geometry(one)
-    ask = ask or load("numpy").may_share_memory
+    ask = ask or load("numpy").engine.may_share_memory
     return bool(ask(seen_in(memory, first), seen_in(other_memory, second)))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from ...backends.forks import free_after_fork
 from ...backends.references import COUNTED
 from ..engines.tracing import unrepeatable
+from ..values.native import Native
 from ..values.supplying import supply
 from .slots import Slots
 
@@ -24,7 +25,7 @@ from .slots import Slots
 LOCK = free_after_fork(threading.RLock())
 
 
-class Held:
+class Held(Native):
     """What stands in an array in place of its native; ``wait`` brings the native back."""
 
     __slots__ = ("_array",)
@@ -40,7 +41,7 @@ class Held:
                 native = self._array._native = self.finish()
         return settled(native)
 
-    def finish(self) -> Any:
+    def finish(self) -> Native:
         """Return the native that ends what is under way."""
         raise NotImplementedError
 
@@ -57,7 +58,7 @@ class Writing:
     __slots__ = ("later", "results", "under_way")
 
     def __init__(self) -> None:
-        self.results: list[Any] = []
+        self.results: list[Native] = []
         # Whether it goes on: a finalizer may be run in the middle of it, in the same thread.
         self.under_way = False
         # What finalizers write, which comes after.
@@ -81,14 +82,14 @@ class Pending(Held):
 
     __slots__ = ("native", "number", "writing")
 
-    def __init__(self, array: Any, writing: Writing) -> None:
+    def __init__(self, array: Slots, writing: Writing) -> None:
         # Not by the base class: a compiled function makes one for each array that it writes.
         self._array = array
         self.native: Any = None
         self.number: int | None = None
         self.writing = writing
 
-    def finish(self) -> Any:
+    def finish(self) -> Native:
         writing, number = self.writing, self.number
         if writing.under_way:
             raise RuntimeError("an array is read in the middle of a write to it, by a finalizer that Python runs there")
@@ -122,9 +123,10 @@ class RunOfWrites(Held):
         # Writes ask for these, and end no run by it.
         self.shape, self.dtype = holder.shape, holder.dtype
 
-    def finish(self) -> Any:
+    def finish(self) -> Native:
         self._array._run = self
-        return self._array._backend.end_run(self.holder)
+        native: Native = self._array._backend.end_run(self.holder)
+        return native
 
     @property
     def device(self) -> Any:
@@ -227,7 +229,7 @@ def _take(root: Any, writing: Writing) -> tuple[Pending, int]:
 _ALONE = _take(SimpleNamespace(_native=object()), Writing())[1]
 
 
-def rebind(root: Slots, native: Any, *, owned: bool = False, instead_of: Any = None) -> bool:
+def rebind(root: Slots, native: Native, *, owned: bool = False, instead_of: object = None) -> bool:
     """Give an owner another native array, so that every view of it is stale; ``owned`` if nothing else refers to it.
 
     Only under ``LOCK``. It does nothing but say ``False`` where the owner has something else than ``instead_of``: a

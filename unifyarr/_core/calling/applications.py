@@ -364,7 +364,7 @@ def _for_target(application: Application, natives: list[Any], out: Array, kernel
         if len(twin.victims) != 1 or twin.scratch:
             continue
         (victim,) = twin.victims
-        if at.get(victim) is not target:
+        if victim not in at or at[victim] is not target:
             continue
         others = [(place, native) for place, native in at.items() if place != victim]
         if not any(

@@ -104,6 +104,9 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
         check_target(out)
         call.arguments["out"], call.targets = out, (out,)
         _keep_for_gradients(call)
+        if call.arguments.get("device", out) is None:
+            # What is made goes to ``out``, unless an array that is given says where.
+            call.arguments["device"] = convert.device_of((*call.operands(), out), out._backend)
         result = call_next(call)
         if isinstance(result, tuple):
             raise TypeError(f"{declaration.name}() returns {len(result)} arrays: out is a tuple of as many")

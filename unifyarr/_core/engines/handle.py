@@ -11,11 +11,12 @@ from ...backends.base import MEMBERS, Backend
 from ...backends.forks import free_after_fork
 from ...errors import BackendFeatureError
 from ..values.lengths import partly_known
+from ..values.native import Native
 from ..values.supplying import NotSupplied
 
 if TYPE_CHECKING:
     # To a type checker a handle is a backend: it has the same members.
-    Members = Backend[Any]
+    Members = Backend[Native]
 else:
     Members = object
 
@@ -97,7 +98,7 @@ class Handle(Members):
             self._devices[device] = self.as_device(device)
         return self._devices[device]
 
-    def kernel(self, name: str) -> Callable[..., Any]:
+    def kernel(self, name: str) -> Callable[..., Native]:
         """Return the kernel of a function, which takes and returns native arrays."""
         try:
             return self.kernels[name]

@@ -39,7 +39,7 @@ from .telling import tell_copied
 MANY = 1 << 14
 
 
-def as_target(target: object, what: str = "out") -> Array:
+def as_target(target: Any, what: str = "out") -> Array:
     """Return what was passed as the target of a write as an array; a native array that can't be written is an error."""
     target = take(target, is_written=True)
     if isinstance(target, Array):

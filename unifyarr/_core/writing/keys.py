@@ -10,6 +10,7 @@ trace, the array indexes what the window leaves, and without other arrays gives 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from ..engines.tracing import running
 from ..values.arguments import MOST_AXES
 from ..values.caller import where
 from ..values.lengths import PartialShape, equal_as_known
+from ..values.native import Native
 from ..values.records import Record
 from ..values.shapes import broadcast
 from .inplace import repeated_like
@@ -253,7 +255,8 @@ def _nonzero(mask: Array) -> tuple[Array, ...]:
             f"{where()}: x[mask] has another length for each element of an engine's own batch: leave out backend= of "
             "ua.vmap(), choose with ua.where(mask, value, x), or sum x * mask"
         )
-    return tuple(wrap(each, backend) for each in backend.kernel("nonzero")(native))
+    nonzero: Callable[..., tuple[Native, ...]] = backend.kernels["nonzero"]
+    return tuple(wrap(each, backend) for each in nonzero(native))
 
 
 def _spread(index: Array, shape: Shape, like: Array) -> Array:

@@ -19,7 +19,7 @@ class Values(Abilities, Generic[Native]):
 
     @property
     @abstractmethod
-    def native_types(self) -> tuple[type, ...]:
+    def native_types(self) -> tuple[type[Native], ...]:
         """The classes of native arrays, the one of nearly all results first."""
 
     @abstractmethod

@@ -66,6 +66,7 @@ from ._shared import (
     as_method,
     beneath,
     check_writable,
+    default_device,
     derivatives,
     extent,
     has_address,
@@ -289,6 +290,8 @@ class Backend(base.Backend[Tensor]):
             known = OF_ML_DTYPES.get(array.dtype)
             bits = array if known is None else array.view(_bits(array.itemsize)[0])
             native = torch.from_numpy(bits) if known is None else torch.from_numpy(bits).view(known)
+        if device is None:
+            device = default_device()
         return native if device is None else native.to(device)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Tensor:
@@ -297,7 +300,8 @@ class Backend(base.Backend[Tensor]):
 
     def adopting(self, dtype: np.dtype[Any], device: Any = None) -> Callable[[np.ndarray], Tensor]:
         """Return a function that does what ``adopt`` does with arrays of one dtype, new and writable."""
-        if dtype.kind in "biufc" and dtype.isnative and (device is None or torch.device(device).type == "cpu"):
+        device = default_device() if device is None else torch.device(device)
+        if dtype.kind in "biufc" and dtype.isnative and (device is None or device.type == "cpu"):
             known: Callable[[np.ndarray], Tensor] = torch.from_numpy
             return known
         return super().adopting(dtype, device)

@@ -45,6 +45,14 @@ if None in _ALL:
     # Its result isn't ``None``.
     peek_interpreter_stack = bool
 
+
+def _one() -> int:
+    return 1
+
+
+# How many modes of functions are on: a default device is one. Without it the device is asked for each time.
+count_modes: Any = private("torch._C._len_torch_function_stack") or _one
+
 # What a subclass has that says nothing itself of what functions do; without it, some such subclasses are refused.
 disabled_torch_function: Any = private("torch._C._disabled_torch_function_impl")
 
@@ -148,6 +156,7 @@ __all__ = [
     "FakeTensorMode",
     "MappingKey",
     "base_of",
+    "count_modes",
     "disabled_torch_function",
     "einsum",
     "flash_attention",

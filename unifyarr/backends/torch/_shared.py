@@ -24,6 +24,7 @@ from ..base.abilities import is_numpys
 from ..kernels import EFFORT, Applied
 from ._private import (
     base_of,
+    count_modes,
     get_unwrapped,
     is_batchedtensor,
     is_functorch_wrapped_tensor,
@@ -271,6 +272,14 @@ def in_order(result: Tensor, *arrays: Tensor) -> Tensor:
 def has_accelerator() -> bool:
     """Return whether there's another device than the CPU that has memory."""
     return torch.accelerator.device_count() > 0
+
+
+def default_device() -> torch.device | None:
+    """Return the device where torch makes tensors by default, ``None`` for the CPU."""
+    if not count_modes():
+        return None
+    device: torch.device = torch.get_default_device()
+    return None if device.type == "cpu" else device
 
 
 def reducing(native: Kernel, x: Tensor, axis: tuple[int, ...], keepdims: bool) -> Kernel:

@@ -17,7 +17,7 @@ from ..._native.tables import by_dtype
 from . import elementwise
 from ._division import floor_divide_floats
 from ._items import get_copy, get_item, get_transpose, set_item
-from ._private import peek_interpreter_stack
+from ._private import count_modes, peek_interpreter_stack
 from ._shared import (
     COMPLEX,
     FLOAT,
@@ -32,6 +32,7 @@ from ._shared import (
 )
 from ._targets import into, into_several
 
+_CPU = torch.device("cpu")
 _INTEGERS = frozenset({torch.int64, torch.int32})
 _FLOATING = frozenset({torch.float32, torch.float64})
 
@@ -131,7 +132,10 @@ def reflected_divide(x: Tensor, value: float) -> Any:
     # The engine's own operator multiplies the reciprocal, which rounds twice.
     if x.dtype not in WIDE or not (type(value) is float or -128 <= value <= 127):
         return NotImplemented
-    return x.reciprocal() if value == 1 else torch.div(torch.scalar_tensor(value, dtype=x.dtype), x)
+    if value == 1:
+        return x.reciprocal()
+    # A number on the CPU meets tensors of all devices, where one on the default device doesn't.
+    return torch.div(torch.scalar_tensor(value, dtype=x.dtype, device=_CPU), x)
 
 
 def scalar_floor_divide(x: Tensor, value: int) -> Any:
@@ -163,6 +167,9 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     if kind is Tensor:
         is_plain = obj.layout is torch.strided and not obj.is_nested and obj.dtype in NUMPY_DTYPES
         return obj if is_plain else NotImplemented
+    if count_modes():
+        # The default device may be another one.
+        return NotImplemented
     if kind is np.ndarray:
         # Another order of bytes the engine refuses.
         return torch.from_numpy(obj.copy()) if obj.dtype.char in _CODES else NotImplemented

@@ -112,8 +112,32 @@ def matmul(x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Tensor:
             return torch.matmul(x1.resolve_conj(), x2.resolve_conj())
         return torch.matmul(x1, x2, out=out)
     if x1.dtype is torch.bool:
-        return torch.matmul(x1.to(torch.int64), x2.to(torch.int64)) != 0
-    return torch.matmul(as_signed(x1), as_signed(x2)).view(x1.dtype)
+        # Sums of ones are rounded, but never to zero.
+        return torch.matmul(x1.to(torch.float32), x2.to(torch.float32)) != 0
+    product = torch.matmul if x1.is_cpu else _matmul_of_integers
+    return product(as_signed(x1), as_signed(x2)).view(x1.dtype)
+
+
+# How many elements of products are added up at a time, unless the result has more itself.
+_BLOCK = 1 << 24
+
+
+def _matmul_of_integers(x1: Tensor, x2: Tensor) -> Tensor:
+    """Return a product of integers, for which accelerators have no kernel, as sums of blocks of products."""
+    row, column = x1.dim() == 1, x2.dim() == 1
+    x1, x2 = x1[None] if row else x1, x2[:, None] if column else x2
+    count = x1.shape[-1]
+    leading = torch.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    step = max(_BLOCK // max(math.prod(leading) * x1.shape[-2] * x2.shape[-1], 1), 1)
+    result = None
+    for start in range(0, max(count, 1), step):
+        part = slice(start, start + step)
+        # Without ``dtype`` the engine adds up in 64 bits.
+        found = (x1[..., part, None] * x2[..., None, part, :]).sum(-2, dtype=x1.dtype)
+        result = found if result is None else result + found
+    assert result is not None
+    result = result[..., 0, :] if row else result
+    return result[..., 0] if column else result
 
 
 @worked_around("no kernel for integers and bool")

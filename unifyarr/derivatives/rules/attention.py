@@ -3,40 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..rule import joint_rule
 from .backward import backward
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+    from ..rule import Cotangent, Cotangents
+
 
 @joint_rule("attention_with_sums")
 def _attention(
-    k: Any, needs: Sequence[bool], g: Any, out: Any, query: Any, key: Any, value: Any, **static: Any
-) -> Sequence[Any]:
-    result, sums = out
-    # Nothing depends on the sums but derivatives.
-    if g[1] is None:
-        found: Sequence[Any] = _backward(k, g[0], query, key, value, result, sums, **static)
-        return found
-    cotangent, of_sums = k.whole(g, out)
-    return _slopes(k, cotangent, query, key, value, result, sums, of_sums, **static)
-
-
-def _slopes(
-    k: Any,
-    g: Any,
-    query: Any,
-    key: Any,
-    value: Any,
-    result: Any,
-    sums: Any,
-    g_sums: Any = None,
+    k: Kernels,
+    needs: Sequence[bool],
+    g: Cotangents,
+    out: Sequence[Native],
+    query: Native,
+    key: Native,
+    value: Native,
     *,
     is_causal: bool,
     scale: float,
-) -> tuple[Any, ...]:
+) -> Sequence[Cotangent | None]:
+    result, sums = out
+    # Nothing depends on the sums but derivatives.
+    if g[1] is None:
+        found: Sequence[Native] = _backward(k, g[0], query, key, value, result, sums, is_causal=is_causal, scale=scale)
+        return found
+    cotangent, of_sums = k.whole(g, out)
+    return _slopes(k, cotangent, query, key, value, result, sums, of_sums, is_causal=is_causal, scale=scale)
+
+
+def _slopes(
+    k: Kernels,
+    g: Native,
+    query: Native,
+    key: Native,
+    value: Native,
+    result: Native,
+    sums: Native,
+    g_sums: Native | None = None,
+    *,
+    is_causal: bool,
+    scale: float,
+) -> tuple[Native, ...]:
     """Return the cotangents of query, key and value, given those of the result and of the sums."""
     query = k.multiply(query, scale)
     scores = k.matmul(query, k.transpose(key))

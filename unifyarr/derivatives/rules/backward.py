@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..kernels import kernels_of
 from ..reverse import pull
 from ..rule import joint_rule
 from ..tape import tape_of
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+    from ..rule import Cotangent
 
-def backward(name: str, composed: Callable[..., Any]) -> Callable[..., Any]:
+# A native, or a tuple of them.
+Result = TypeVar("Result")
+
+
+def backward(name: str, composed: Callable[..., Result]) -> Callable[..., Result]:
     """Return ``function(k, *operands, **static)``, which calls the kernel of a name, or composes what that gives.
 
     ``composed`` takes the same, and returns the kernel's result or its tuple of results. The kernel's own derivative is
@@ -19,14 +27,19 @@ def backward(name: str, composed: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @joint_rule(name)
-    def _(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any, **static: Any) -> Sequence[Any]:
+    def _(
+        k: Kernels, needs: Sequence[bool], g: Any, out: Any, *operands: Native, **static: object
+    ) -> Sequence[Cotangent | None]:
         tape = tape_of(k.handle)
         leaves, natives = tape.leaves(operands)
-        found = composed(kernels_of(tape), *natives, **static)
+        found: Any = composed(kernels_of(tape), *natives, **static)
         pairs = zip(found, k.whole(g, out), strict=True) if type(found) is tuple else [(found, g)]
         return pull(k, k, list(pairs), leaves, operands, True)
 
-    def call(k: Any, *operands: Any, **static: Any) -> Any:
-        return getattr(k, name)(*operands, **static) if k.has(name) else composed(k, *operands, **static)
+    def call(k: Kernels, *operands: Native, **static: object) -> Result:
+        if not k.has(name):
+            return composed(k, *operands, **static)
+        found: Result = getattr(k, name)(*operands, **static)
+        return found
 
     return call

@@ -7,8 +7,9 @@ on vectors that aren't determined has no derivative, and what doesn't has none o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
 
 from ...errors import BackendFeatureError
 from ..rule import joint_rule, rule
@@ -24,23 +25,26 @@ from .matrices import (
     solve_triangular,
 )
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+    from ..rule import Cotangent, Cotangents
 
-def _over(k: Any, x: Any, differences: Any) -> Any:
+
+def _over(k: Kernels, x: Native, differences: Native) -> Native:
     """Return a quotient that is zero where the divisor is."""
     return k.where(k.equal(differences, 0), 0, k.divide(x, k.safe(differences)))
 
 
-def _plus(k: Any, first: Any, second: Any) -> Any:
-    """Return a sum of terms of which either may be ``None``, for nothing."""
-    if first is None or second is None:
-        return second if first is None else first
-    return k.add(first, second)
+def _plus(k: Kernels, *terms: Native | None) -> Native:
+    """Return a sum of terms of which all but one may be ``None``, for nothing."""
+    return reduce(k.add, [each for each in terms if each is not None])
 
 
 # -- triangular factors -----------------------------------------------------------------------------------------------
 
 
-def _cholesky(k: Any, g: Any, out: Any, x: Any, *, upper: bool) -> Any:
+def _cholesky(k: Kernels, g: Native, out: Native, x: Native, *, upper: bool) -> Native:
     gradient, factor = k.conjugate(g), out
     if upper:
         gradient, factor = adjoint(k, gradient), adjoint(k, factor)
@@ -55,7 +59,9 @@ rule("cholesky", _cholesky, uses=("out",))
 
 
 @joint_rule("qr", uses=("out",))
-def _qr(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, *, mode: str) -> list[Any]:
+def _qr(
+    k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], x: Native, *, mode: str
+) -> Sequence[Cotangent | None]:
     rows, columns = k.shape(x)[-2:]
     (q, r), (of_q, of_r) = out, [None if each is None else k.conjugate(each) for each in g]
     if mode == "complete" and rows > columns:
@@ -64,7 +70,8 @@ def _qr(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, *, mode: str) -
                 "qr() with mode='complete' has no derivative by the columns of Q that the matrix doesn't determine: "
                 "pass mode='reduced'"
             )
-        q, r, of_r = corner(k, q, (0, rows), (0, columns)), _square(k, r, columns), _square(k, of_r, columns)
+        q, r = corner(k, q, (0, rows), (0, columns)), _square(k, r, columns)
+        of_r = None if of_r is None else _square(k, of_r, columns)
     if rows >= columns:
         return [k.conjugate(_of_thin(k, q, r, of_q, of_r))]
     # The columns beyond the square are Q times those of R.
@@ -77,15 +84,15 @@ def _qr(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, *, mode: str) -
     return [k.conjugate(k.concat(first, others, axis=k.ndim(x) - 1))]
 
 
-def _square(k: Any, x: Any, count: int) -> Any:
+def _square(k: Kernels, x: Native, count: int) -> Native:
     return corner(k, x, (0, count), (0, count))
 
 
-def _of_thin(k: Any, q: Any, r: Any, of_q: Any, of_r: Any) -> Any:
+def _of_thin(k: Kernels, q: Native, r: Native, of_q: Native | None, of_r: Native | None) -> Native:
     """Return the gradient of a matrix that is at least as high as wide."""
-    inner = None if of_r is None else k.matmul(of_r, adjoint(k, r))
-    if of_q is not None:
-        inner = _plus(k, inner, k.negative(k.matmul(adjoint(k, q), of_q)))
+    by_r = None if of_r is None else k.matmul(of_r, adjoint(k, r))
+    by_q = None if of_q is None else k.negative(k.matmul(adjoint(k, q), of_q))
+    inner = _plus(k, by_r, by_q)
     upper = adjoint(k, halved_triangle(k, adjoint(k, inner)))
     found = _plus(k, of_q, k.matmul(q, k.add(upper, adjoint(k, upper))))
     # Solved from the right by the adjoint of R.
@@ -95,23 +102,20 @@ def _of_thin(k: Any, q: Any, r: Any, of_q: Any, of_r: Any) -> Any:
 # -- eigenvalues ------------------------------------------------------------------------------------------------------
 
 
-def _of_columns(k: Any, vectors: Any, inner: Any) -> Any:
-    """Return ``V @ inner @ V^H``."""
-    return k.matmul(vectors, k.matmul(inner, adjoint(k, vectors)))
-
-
 @joint_rule("eigh", uses=("out",))
-def _eigh(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
+def _eigh(
+    k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], x: Native
+) -> Sequence[Cotangent | None]:
     (values, vectors), (of_values, of_vectors) = out, g
     inner = None if of_values is None else on_diagonal(k, of_values, vectors)
     if of_vectors is not None:
         differences = k.subtract(row(k, values), column(k, values))
         turned = k.matmul(adjoint(k, vectors), k.conjugate(of_vectors))
         inner = _plus(k, inner, _over(k, turned, differences))
-    return [k.conjugate(of_hermitian(k, _of_columns(k, vectors, inner)))]
+    return [k.conjugate(of_hermitian(k, k.matmul(vectors, k.matmul(inner, adjoint(k, vectors)))))]
 
 
-def _eigvalsh(k: Any, g: Any, out: Any, x: Any) -> Any:
+def _eigvalsh(k: Kernels, g: Native, out: Native, x: Native) -> Native:
     _, vectors = k.eigh(x)
     return k.conjugate(k.matmul(k.multiply(vectors, row(k, g)), adjoint(k, vectors)))
 
@@ -120,7 +124,9 @@ rule("eigvalsh", _eigvalsh, uses=(0,))
 
 
 @joint_rule("eig", uses=("out",))
-def _eig(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
+def _eig(
+    k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], x: Native
+) -> Sequence[Cotangent | None]:
     (values, vectors), (of_values, of_vectors) = out, [None if each is None else k.conjugate(each) for each in g]
     above = adjoint(k, vectors)
     inner = None if of_values is None else on_diagonal(k, of_values, vectors)
@@ -133,7 +139,7 @@ def _eig(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
     return [k.conj(k.solve(above, k.matmul(inner, above)))]
 
 
-def _eigvals(k: Any, g: Any, out: Any, x: Any) -> Any:
+def _eigvals(k: Kernels, g: Native, out: Native, x: Native) -> Native:
     _, vectors = k.eig(x)
     above = adjoint(k, vectors)
     return k.conj(k.solve(above, k.multiply(column(k, k.conj(g)), above)))
@@ -145,7 +151,9 @@ rule("eigvals", _eigvals, uses=(0,))
 
 
 @joint_rule("svd", uses=("out",))
-def _svd(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, *, full_matrices: bool) -> list[Any]:
+def _svd(
+    k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], x: Native, *, full_matrices: bool
+) -> Sequence[Cotangent | None]:
     rows, columns = k.shape(x)[-2:]
     count = min(rows, columns)
     (left, values, right), (of_left, of_values, of_right) = out, g
@@ -181,11 +189,11 @@ def _svd(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, *, full_matric
     return [k.conjugate(_plus(k, found, beyond))]
 
 
-def _skew(k: Any, x: Any) -> Any:
+def _skew(k: Kernels, x: Native) -> Native:
     return k.subtract(x, adjoint(k, x))
 
 
-def of_singular_values(k: Any, x: Any, weigh: Any) -> Any:
+def of_singular_values(k: Kernels, x: Native, weigh: Callable[[Native], Native]) -> Native:
     """Return the cotangent of matrices; ``weigh(values)`` gives that of their singular values."""
     left, values, right = k.svd(x, full_matrices=False)
     return k.conjugate(k.matmul(k.multiply(left, row(k, weigh(values))), right))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..rule import rule
 from .backward import backward
+
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
 
 # -- arithmetic -------------------------------------------------------------------------------------------------------
 
@@ -29,7 +33,7 @@ rule("deg2rad", lambda k, g, out, x: k.multiply(g, math.pi / 180), uses=())
 rule("rad2deg", lambda k, g, out, x: k.multiply(g, 180 / math.pi), uses=())
 
 
-def _slope(k: Any, out: Any, x: Any, number: float) -> Any:
+def _slope(k: Kernels, out: Native, x: Native, number: float) -> Native:
     """Return the derivative of a power by a number that is known, whose next lower power is another function."""
     if number in (0, 2):
         return k.multiply(x, number)
@@ -41,7 +45,7 @@ def _slope(k: Any, out: Any, x: Any, number: float) -> Any:
     return k.multiply(lower, number)
 
 
-def _pow_base(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+def _pow_base(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     is_like = not k.shape(y) and k.dtype(x) == k.dtype(y) and not k.is_complex(y)
     number = k.handle.known_number(y) if is_like else None
     if number is not None:
@@ -51,14 +55,14 @@ def _pow_base(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     return k.multiply(g, k.multiply(y, k.pow(x, lower)))
 
 
-def _pow_exponent(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+def _pow_exponent(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     return k.multiply(g, k.multiply(k.log(k.safe(x)), out))
 
 
 rule("pow", _pow_base, _pow_exponent)
 
 
-def _quotient(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+def _quotient(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     # How often the divisor was taken off, a whole number.
     return k.multiply(g, k.divide(k.subtract(out, x), y))
 
@@ -77,12 +81,12 @@ rule(
 )
 
 
-def _chosen(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+def _chosen(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     # Equal operands share the cotangent.
     return k.where(k.equal(x, out), k.where(k.equal(x, y), k.multiply(g, 0.5), g), 0)
 
 
-def _other_chosen(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+def _other_chosen(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     return _chosen(k, g, out, y, x)
 
 
@@ -109,16 +113,16 @@ rule("log2", lambda k, g, out, x: k.divide(g, k.multiply(x, math.log(2))), uses=
 rule("log10", lambda k, g, out, x: k.divide(g, k.multiply(x, math.log(10))), uses=(0,))
 
 
-def _share(k: Any, x: Any, y: Any, out: Any, half: float) -> Any:
+def _share(k: Kernels, x: Native, y: Native, out: Native, half: float) -> Native:
     """Return the logarithm of an operand's part of the sum; equal infinities have a half each."""
     return k.where(k.equal(x, out), k.where(k.equal(x, y), half, k.full(0, x)), k.subtract(x, out))
 
 
-def _log_add(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+def _log_add(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     return k.multiply(g, k.exp(_share(k, x, y, out, -math.log(2))))
 
 
-def _log_add_2(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+def _log_add_2(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     return k.multiply(g, k.exp2(_share(k, x, y, out, -1.0)))
 
 
@@ -128,7 +132,7 @@ rule("logaddexp2", _log_add_2, lambda k, g, out, x, y: _log_add_2(k, g, out, y, 
 # -- angles -----------------------------------------------------------------------------------------------------------
 
 
-def _beside_one(k: Any, x: Any) -> Any:
+def _beside_one(k: Kernels, x: Native) -> Native:
     """Return ``1 - x**2``, exact near ``x = 1``."""
     return k.multiply(k.subtract(1, x), k.add(x, 1))
 
@@ -150,11 +154,11 @@ rule(
 )
 
 
-def _asinh(k: Any, g: Any, out: Any, x: Any) -> Any:
+def _asinh(k: Kernels, g: Native, out: Native, x: Native) -> Native:
     return k.divide(g, k.sqrt(k.add(k.square(x), 1)) if k.is_complex(x) else k.hypot(x, 1))
 
 
-def _turn(k: Any, g: Any, x: Any, y: Any) -> Any:
+def _turn(k: Kernels, g: Native, x: Native, y: Native) -> Native:
     # In two divisions, whose squares don't overflow.
     distance = k.hypot(x, y)
     return k.divide(k.multiply(g, k.divide(x, distance)), distance)
@@ -192,12 +196,12 @@ rule("relu", lambda k, g, out, x: k.where(k.greater(out, 0), g, 0), uses=("out",
 rule("sigmoid", lambda k, g, out, x: k.multiply(g, k.multiply(out, k.subtract(1, out))), uses=("out",))
 
 
-def _softmax(k: Any, g: Any, out: Any, *, axis: int) -> Any:
+def _softmax(k: Kernels, g: Native, out: Native, *, axis: int) -> Native:
     weighed = k.multiply(g, out)
     return k.subtract(weighed, k.multiply(out, k.sum(weighed, axis=(axis,), keepdims=True)))
 
 
-def _log_softmax(k: Any, g: Any, out: Any, *, axis: int) -> Any:
+def _log_softmax(k: Kernels, g: Native, out: Native, *, axis: int) -> Native:
     return k.subtract(g, k.multiply(k.exp(out), k.sum(g, axis=(axis,), keepdims=True)))
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._core.values.lengths import PartialShape
 from ..rule import Into, joint_rule, rule
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+    from ..rule import Cotangent, Cotangents
+
 # All operands after the array, or after the value too: there are as many as the array has axes.
 _INDICES, _LATER = range(1, 65), range(2, 66)
 
 
-def _into_gathered(k: Any, g: Any, out: Any, x: Any, *indices: Any) -> Into:
+def _into_gathered(k: Kernels, g: Native, out: Native, x: Native, *indices: Native) -> Into:
     return Into(lambda k, total: k.scatter_reduce(total, g, *indices, reduction="add"))
 
 
@@ -24,12 +29,12 @@ rule("gather", _into_gathered, None, uses=_INDICES)
 # -- writes -----------------------------------------------------------------------------------------------------------
 
 
-def _beside(k: Any, mask: Any, x: Any) -> Any:
+def _beside(k: Kernels, mask: Native, x: Native) -> Native:
     """Return a mask of the leading axes with axes of length one for the others of an array."""
     return k.reshape(mask, k.shape(mask) + (1,) * (k.ndim(x) - k.ndim(mask)))
 
 
-def _of_last(k: Any, g: Any, x: Any, value: Any, indices: Sequence[Any]) -> Any:
+def _of_last(k: Kernels, g: Native, x: Native, value: Native, indices: Sequence[Native]) -> Native:
     """Return the cotangents of values that were written: of several for one place the last one was kept."""
     points, leading = k.shape(indices[0]), k.shape(x)[: len(indices)]
     if type(points) is PartialShape and len(points) == 1:
@@ -43,7 +48,9 @@ def _of_last(k: Any, g: Any, x: Any, value: Any, indices: Sequence[Any]) -> Any:
 
 
 @joint_rule("scatter", uses=_LATER)
-def _scatter(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any) -> list[Any]:
+def _scatter(
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, value: Native, *indices: Native
+) -> Sequence[Cotangent | None]:
     outside = k.scatter(g, k.full(0, value), *indices) if needs[0] else None
     written = _of_last(k, g, x, value, indices) if needs[1] else None
     return [outside, written, *[None] * len(indices)]
@@ -52,11 +59,15 @@ def _scatter(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any
 # -- writes that combine ----------------------------------------------------------------------------------------------
 
 
-def _sum(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any) -> list[Any]:
+def _sum(
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, value: Native, *indices: Native
+) -> Sequence[Cotangent | None]:
     return [g, k.gather(g, *indices) if needs[1] else None]
 
 
-def _product(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any) -> list[Any]:
+def _product(
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, value: Native, *indices: Native
+) -> Sequence[Cotangent | None]:
     one, others = k.full(1, g), None
     if needs[1]:
         # The product of what isn't zero, unless another one is.
@@ -69,7 +80,9 @@ def _product(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any
     return [own, others]
 
 
-def _extremum(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any) -> list[Any]:
+def _extremum(
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, value: Native, *indices: Native
+) -> Sequence[Cotangent | None]:
     # Equal ones share the cotangent.
     dtype = k.dtype(g)
     own, others = k.equal(x, out), k.equal(value, k.gather(out, *indices))
@@ -83,8 +96,15 @@ _COMBINED = {"set": _scatter, "add": _sum, "multiply": _product, "max": _extremu
 
 @joint_rule("scatter_reduce")
 def _scatter_reduce(
-    k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any, reduction: str
-) -> list[Any]:
+    k: Kernels,
+    needs: Sequence[bool],
+    g: Native,
+    out: Native,
+    x: Native,
+    value: Native,
+    *indices: Native,
+    reduction: str,
+) -> Sequence[Cotangent | None]:
     found = _COMBINED[reduction](k, needs, g, out, x, value, *indices)
     return [*found[:2], *[None] * len(indices)]
 
@@ -92,8 +112,8 @@ def _scatter_reduce(
 # -- along an axis ----------------------------------------------------------------------------------------------------
 
 
-def _into_taken(k: Any, g: Any, out: Any, x: Any, indices: Any, *, axis: int | None) -> Into:
-    def add(k: Any, total: Any) -> Any:
+def _into_taken(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int | None) -> Into:
+    def add(k: Kernels, total: Native) -> Native:
         shape, place = k.shape(x), axis or 0
         flat = k.reshape(total, (k.size(x),)) if axis is None else total
         return k.reshape(added_along(k, flat, g, indices, place), shape)
@@ -101,7 +121,7 @@ def _into_taken(k: Any, g: Any, out: Any, x: Any, indices: Any, *, axis: int | N
     return Into(add)
 
 
-def added_along(k: Any, total: Any, g: Any, places: Any, axis: int) -> Any:
+def added_along(k: Kernels, total: Native, g: Native, places: Native, axis: int) -> Native:
     """Return an array with another one added at places along an axis: ``take`` of it has the shape of the other."""
     count, ndim = k.ndim(places), k.ndim(total)
     order = [axis, *[each for each in range(ndim) if each != axis]]
@@ -111,8 +131,8 @@ def added_along(k: Any, total: Any, g: Any, places: Any, axis: int) -> Any:
     return k.permute_dims(found, [order.index(each) for each in range(ndim)])
 
 
-def _into_taken_along(k: Any, g: Any, out: Any, x: Any, indices: Any, *, axis: int) -> Into:
-    def add(k: Any, total: Any) -> Any:
+def _into_taken_along(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int) -> Into:
+    def add(k: Kernels, total: Native) -> Native:
         shape = k.shape(indices)
         columns = [
             indices if place == axis else k.array(np.ascontiguousarray(np.broadcast_to(column, shape)), g)
@@ -127,7 +147,7 @@ rule("take", _into_taken, None, uses=(1,))
 rule("take_along_axis", _into_taken_along, None, uses=(1,))
 
 
-def _repeated(k: Any, g: Any, out: Any, x: Any, *counts: Any, count: int | None, axis: int) -> Any:
+def _repeated(k: Kernels, g: Native, out: Native, x: Native, *counts: Native, count: int | None, axis: int) -> Native:
     shape = k.shape(x)
     if count is not None:
         apart = k.reshape(g, (*shape[: axis + 1], count, *shape[axis + 1 :]))
@@ -150,7 +170,7 @@ rule(
 )
 
 
-def _into_selected(k: Any, g: Any, out: Any, x: Any, mask: Any) -> Into:
+def _into_selected(k: Kernels, g: Native, out: Native, x: Native, mask: Native) -> Into:
     return Into(lambda k, total: k.put_selected(total, k.add(k.select(total, mask), g), mask))
 
 
@@ -164,8 +184,8 @@ rule(
 )
 
 
-def _into_places(k: Any, g: Any, out: Any, x: Any, places: Any, *, axes: int) -> Into:
-    def add(k: Any, total: Any) -> Any:
+def _into_places(k: Kernels, g: Native, out: Native, x: Native, places: Native, *, axes: int) -> Into:
+    def add(k: Kernels, total: Native) -> Native:
         return k.put_places(total, k.add(k.take_places(total, places, axes=axes), g), places, axes=axes)
 
     return Into(add)
@@ -183,10 +203,10 @@ rule(
 # -- sets -------------------------------------------------------------------------------------------------------------
 
 
-def _into_first(k: Any, g: Any, x: Any) -> Into:
+def _into_first(k: Kernels, g: Native, x: Native) -> Into:
     """Return the cotangent of the different values: each is that of its first element."""
 
-    def add(k: Any, total: Any) -> Any:
+    def add(k: Kernels, total: Native) -> Native:
         first = k.reshape(k.unique_all(x)[1], k.shape(g))
         flat = k.scatter_reduce(k.reshape(total, (k.size(x),)), g, first, reduction="add")
         return k.reshape(flat, k.shape(x))
@@ -196,7 +216,9 @@ def _into_first(k: Any, g: Any, x: Any) -> Into:
 
 def _unique(name: str) -> None:
     @joint_rule(name, uses=(0,))
-    def of_values(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
+    def of_values(
+        k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], x: Native
+    ) -> Sequence[Cotangent | None]:
         return [None if g[0] is None else _into_first(k, g[0], x)]
 
 

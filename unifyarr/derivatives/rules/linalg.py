@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..rule import joint_rule, rule
 from .matrices import adjoint, column, derivative_in_blocks, row, solve_triangular
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+    from ..rule import Cotangent, Cotangents
+
 # -- determinants -----------------------------------------------------------------------------------------------------
 
 
-def _each(k: Any, values: Any) -> Any:
+def _each(k: Kernels, values: Native) -> Native:
     """Return numbers with two axes of length one, to multiply matrices by."""
     return k.reshape(values, (*k.shape(values), 1, 1))
 
 
-def _det(k: Any, g: Any, out: Any, x: Any) -> Any:
+def _det(k: Kernels, g: Native, out: Native, x: Native) -> Native:
     # A singular matrix has no inverse, but cofactors: by its singular values without one of them. LAPACK's factors of
     # one may or may not have a zero, and not the same ones for the determinant and for the inverse.
     rows = k.shape(x)[-1]
@@ -32,7 +37,7 @@ def _det(k: Any, g: Any, out: Any, x: Any) -> Any:
     return k.multiply(_each(k, g), k.where(singular, _cofactors(k, distinct), by_inverse))
 
 
-def _cofactors(k: Any, x: Any) -> Any:
+def _cofactors(k: Kernels, x: Native) -> Native:
     left, values, right = k.svd(x, full_matrices=False)
     rows = k.shape(x)[-1]
     # The product of all singular values but one: of a matrix of them with ones on its diagonal.
@@ -47,7 +52,9 @@ rule("det", _det)
 
 
 @joint_rule("slogdet", uses=(0, "out"))
-def _slogdet(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
+def _slogdet(
+    k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], x: Native
+) -> Sequence[Cotangent | None]:
     of_sign, of_logarithm = g
     total = of_logarithm
     if of_sign is not None and k.is_complex(x):
@@ -60,7 +67,7 @@ def _slogdet(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[An
 # -- inverses and equations -------------------------------------------------------------------------------------------
 
 
-def _inv(k: Any, g: Any, out: Any, x: Any) -> Any:
+def _inv(k: Kernels, g: Native, out: Native, x: Native) -> Native:
     turned = k.transpose(out)
     return k.negative(k.matmul(turned, k.matmul(g, turned)))
 
@@ -69,7 +76,9 @@ rule("inv", _inv, uses=("out",))
 
 
 @joint_rule("solve", uses=(0, "out"))
-def _solve(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, y: Any) -> list[Any]:
+def _solve(
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, y: Native
+) -> Sequence[Cotangent | None]:
     if k.ndim(y) == 1:
         found = k.solve(k.transpose(x), column(k, g))
         of_matrix = k.negative(k.multiply(found, row(k, out))) if needs[0] else None
@@ -80,8 +89,8 @@ def _solve(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, y: Any) -> l
 
 @joint_rule("solve_triangular", uses=(0, "out"))
 def _solve_triangular(
-    k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, y: Any, *, lower: bool, unit_diagonal: bool
-) -> list[Any]:
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, y: Native, *, lower: bool, unit_diagonal: bool
+) -> Sequence[Cotangent | None]:
     found = solve_triangular(k, k.transpose(x), g, lower=not lower, unit_diagonal=unit_diagonal)
     if not needs[0]:
         return [None, found]
@@ -90,7 +99,7 @@ def _solve_triangular(
     return [k.tril(product, k=-inner) if lower else k.triu(product, k=inner), found]
 
 
-def _pinv(k: Any, g: Any, out: Any, x: Any, *, rtol: Any) -> Any:
+def _pinv(k: Kernels, g: Native, out: Native, x: Native, *, rtol: Native) -> Native:
     # Golub and Pereyra (1973), transposed: by the inverse itself, and by what the matrix leaves out on either side.
     against, above = adjoint(k, k.conjugate(g)), adjoint(k, out)
     inner = k.matmul(against, out)
@@ -106,7 +115,7 @@ rule("pinv", _pinv, uses=(0, "out"))
 # -- powers and series ------------------------------------------------------------------------------------------------
 
 
-def _matrix_power(k: Any, g: Any, out: Any, x: Any, *, n: int) -> Any:
+def _matrix_power(k: Kernels, g: Native, out: Native, x: Native, *, n: int) -> Native:
     return derivative_in_blocks(k, x, g, lambda y: k.matrix_power(y, n=n))
 
 

@@ -3,58 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
 
-def adjoint(k: Any, x: Any) -> Any:
+
+def adjoint(k: Kernels, x: Native) -> Native:
     """Return the conjugate transposes."""
     return k.transpose(k.conjugate(x))
 
 
-def unit(k: Any, like: Any, rows: int) -> Any:
+def unit(k: Kernels, like: Native, rows: int) -> Native:
     """Return the unit matrix."""
     return k.array(np.eye(rows, dtype=k.dtype(like)), like)
 
 
-def diagonal(k: Any, x: Any) -> Any:
+def diagonal(k: Kernels, x: Native) -> Native:
     """Return the diagonals."""
     return k.diagonal(x, offset=0)
 
 
-def on_diagonal(k: Any, values: Any, like: Any) -> Any:
+def on_diagonal(k: Kernels, values: Native, like: Native) -> Native:
     """Return matrices, of a dtype, that are zero but for their diagonals."""
     return k.multiply(row(k, values), unit(k, like, k.shape(values)[-1]))
 
 
-def row(k: Any, values: Any) -> Any:
+def row(k: Kernels, values: Native) -> Native:
     """Return vectors as matrices of one row: by it columns are multiplied."""
     return k.reshape(values, (*k.shape(values)[:-1], 1, k.shape(values)[-1]))
 
 
-def column(k: Any, values: Any) -> Any:
+def column(k: Kernels, values: Native) -> Native:
     """Return vectors as matrices of one column: by it rows are multiplied."""
     return k.reshape(values, (*k.shape(values), 1))
 
 
-def corner(k: Any, x: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Any:
+def corner(k: Kernels, x: Native, rows: tuple[int, int], columns: tuple[int, int]) -> Native:
     """Return the block of some rows and columns: the first of them, and how many."""
     whole = [(0, 1, length) for length in k.shape(x)[:-2]]
     return k.get_window(x, [*whole, (rows[0], 1, rows[1]), (columns[0], 1, columns[1])])
 
 
-def of_hermitian(k: Any, x: Any) -> Any:
+def of_hermitian(k: Kernels, x: Native) -> Native:
     """Return the half of matrices and their adjoints: of a Hermitian matrix both triangles count."""
     return k.multiply(k.add(x, adjoint(k, x)), 0.5)
 
 
-def halved_triangle(k: Any, x: Any) -> Any:
+def halved_triangle(k: Kernels, x: Native) -> Native:
     """Return the lower triangles with half of their diagonals."""
     return k.subtract(k.tril(x, k=0), k.multiply(on_diagonal(k, diagonal(k, x), x), 0.5))
 
 
-def solve_triangular(k: Any, x: Any, y: Any, *, lower: bool, unit_diagonal: bool = False) -> Any:
+def solve_triangular(k: Kernels, x: Native, y: Native, *, lower: bool, unit_diagonal: bool = False) -> Native:
     """Solve for matrices of which one triangle counts, by the engine's routine if it has one for them."""
     if k.has("solve_triangular"):
         offered = {"offered": True} if k.handle.records else {}
@@ -68,7 +72,7 @@ def solve_triangular(k: Any, x: Any, y: Any, *, lower: bool, unit_diagonal: bool
     return k.solve(getattr(k, side)(x, k=0), y)
 
 
-def derivative_in_blocks(k: Any, x: Any, g: Any, function: Callable[[Any], Any]) -> Any:
+def derivative_in_blocks(k: Kernels, x: Native, g: Native, function: Callable[[Native], Native]) -> Native:
     """Return the cotangent of what a power series of a matrix was computed of.
 
     Of ``[[x, g], [0, x]]`` a power series has its derivative by ``x`` in the direction ``g`` in the upper right block.

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..rule import joint_rule
 from .backward import backward
 from .reductions import count
+
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+    from ..rule import Cotangent, Cotangents
 
 Axis = tuple[int, ...]
 
 
 @joint_rule("layer_norm_with_moments", uses=(0, 1, "out"))
 def _layer_norm(
-    k: Any,
+    k: Kernels,
     needs: Sequence[bool],
-    g: Any,
-    out: Any,
-    x: Any,
-    weight: Any,
-    bias: Any,
+    g: Cotangents,
+    out: Sequence[Native],
+    x: Native,
+    weight: Native,
+    bias: Native,
     *,
     axis: Axis,
     eps: float,
-) -> Sequence[Any]:
+) -> Sequence[Cotangent | None]:
     cotangent, of_mean, of_scale = g
     _, mean, scale = out
-    found = [None, None, None]
+    found: list[Native | None] = [None, None, None]
     if cotangent is not None:
         found = list(_backward(k, cotangent, x, weight, mean, scale, axis=axis))
     # Nothing depends on the moments but derivatives.
@@ -41,7 +46,9 @@ def _layer_norm(
     return found
 
 
-def _slopes(k: Any, g: Any, x: Any, weight: Any, mean: Any, scale: Any, *, axis: Axis) -> tuple[Any, ...]:
+def _slopes(
+    k: Kernels, g: Native, x: Native, weight: Native, mean: Native, scale: Native, *, axis: Axis
+) -> tuple[Native, ...]:
     """Return the cotangents of x, weight and bias, given that of the result."""
     normal, weighed = k.multiply(k.subtract(x, mean), scale), k.multiply(g, weight)
     # Neither the mean nor the length of what was normalised can change.

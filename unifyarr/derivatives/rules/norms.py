@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..rule import rule
 from .decompositions import of_singular_values
 from .reductions import of_extremum
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+
 Axis = tuple[int, ...]
+Order = float | Literal["fro", "nuc"] | None
 
 
-def _direction(k: Any, x: Any) -> Any:
+def _direction(k: Kernels, x: Native) -> Native:
     """Return by what the absolute values grow: the conjugate signs."""
     return k.conjugate(k.sign(x))
 
 
-def _vector_norm(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool, ord: float) -> Any:
+def _vector_norm(k: Kernels, g: Native, out: Native, x: Native, *, axis: Axis, keepdims: bool, ord: float) -> Native:
     if not axis and ord != 0:
         return k.multiply(g, _direction(k, x))
     if ord in (math.inf, -math.inf):
@@ -35,13 +40,13 @@ def _vector_norm(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool
     return k.multiply(k.multiply(g, power), _direction(k, x))
 
 
-def _of_extremum(k: Any, g: Any, x: Any, axis: Axis, keepdims: bool, ord: Any) -> Any:
+def _of_extremum(k: Kernels, g: Native, x: Native, axis: Axis, keepdims: bool, ord: Any) -> Native:
     # Chosen anew: the norm may be of sums in another order.
     chosen = (k.max if ord > 0 else k.min)(x, axis=axis, keepdims=keepdims)
     return of_extremum(k, g, chosen, x, axis=axis, keepdims=keepdims)
 
 
-def _matrix_norm(k: Any, g: Any, out: Any, x: Any, *, keepdims: bool, ord: float | str | None) -> Any:
+def _matrix_norm(k: Kernels, g: Native, out: Native, x: Native, *, keepdims: bool, ord: Order) -> Native:
     last = k.ndim(x) - 1
     axes = last - 1, last
     if ord in (None, "fro"):
@@ -57,7 +62,7 @@ def _matrix_norm(k: Any, g: Any, out: Any, x: Any, *, keepdims: bool, ord: float
     return k.multiply(k.expanded(shares, summed, False, x), _direction(k, x))
 
 
-def _of_values(k: Any, g: Any, values: Any, ord: Any) -> Any:
+def _of_values(k: Kernels, g: Native, values: Native, ord: Order) -> Native:
     """Return the cotangent of singular values: of their sum, their greatest or their least."""
     axis = (k.ndim(values) - 1,)
     if ord == "nuc":

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..rule import rule
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
 
-def _left(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+
+def _left(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     if k.ndim(y) == 1:
         return k.multiply(g if k.ndim(x) == 1 else _column(k, g), y)
     if k.ndim(x) == 1:
@@ -18,7 +22,7 @@ def _left(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     return k.matmul(g, k.transpose(y))
 
 
-def _right(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+def _right(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:
     if k.ndim(x) == 1:
         return k.multiply(x, g) if k.ndim(y) == 1 else k.multiply(_column(k, x), _row(k, g))
     if k.ndim(y) == 1:
@@ -30,16 +34,16 @@ def _right(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     return k.matmul(k.transpose(x), g)
 
 
-def _rows(k: Any, x: Any) -> Any:
+def _rows(k: Kernels, x: Native) -> Native:
     *leading, last = k.shape(x)
     return k.reshape(x, (math.prod(leading), last))
 
 
-def _column(k: Any, x: Any) -> Any:
+def _column(k: Kernels, x: Native) -> Native:
     return k.reshape(x, (*k.shape(x), 1))
 
 
-def _row(k: Any, x: Any) -> Any:
+def _row(k: Kernels, x: Native) -> Native:
     return k.reshape(x, (*k.shape(x)[:-1], 1, *k.shape(x)[-1:]))
 
 
@@ -54,7 +58,7 @@ rule(
 )
 
 
-def _vecdot(k: Any, g: Any, x: Any, axis: int) -> Any:
+def _vecdot(k: Kernels, g: Native, x: Native, axis: int) -> Native:
     shape = k.shape(g)
     return k.multiply(k.reshape(g, (*shape[:axis], 1, *shape[axis:])), x)
 

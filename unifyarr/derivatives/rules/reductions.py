@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..rule import rule
 from .structure import flipped, part
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+
 Axis = tuple[int, ...]
 
 rule("sum", lambda k, g, out, x, *, axis, keepdims, dtype: k.expanded(g, axis, keepdims, x), uses=())
 
 
-def count(k: Any, x: Any, axis: Axis) -> int:
+def count(k: Kernels, x: Native, axis: Axis) -> int:
     """Return how many elements are reduced to one."""
     return math.prod([k.shape(x)[place] for place in axis])
 
 
-def _counted(k: Any, x: Any, axis: Axis) -> Any:
+def _counted(k: Kernels, x: Native, axis: Axis) -> Native | None:
     """Return how many elements are reduced to one, as an array with axes of length one, if values decide; else None."""
     shape = k.shape(x)
     if all(tuple.__getitem__(shape, place) is not None for place in axis):
@@ -29,7 +33,7 @@ def _counted(k: Any, x: Any, axis: Axis) -> Any:
     return k.astype(k.sum(ones, axis=axis, keepdims=True), k.dtype(x).type(0).real.dtype)
 
 
-def _mean(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool) -> Any:
+def _mean(k: Kernels, g: Native, out: Native, x: Native, *, axis: Axis, keepdims: bool) -> Native:
     counted = _counted(k, x, axis)
     if counted is not None:
         return k.divide(k.expanded(g, axis, keepdims, x), k.maximum(counted, 1))
@@ -41,7 +45,7 @@ rule("mean", _mean, uses=())
 # -- extrema ----------------------------------------------------------------------------------------------------------
 
 
-def of_extremum(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool) -> Any:
+def of_extremum(k: Kernels, g: Native, out: Native, x: Native, *, axis: Axis, keepdims: bool) -> Native:
     """Return the cotangent of what an extremum was chosen from: equal elements share it."""
     chosen = k.equal(x, k.expanded(out, axis, keepdims, x))
     ties = k.sum(k.astype(chosen, k.dtype(g)), axis=axis, keepdims=keepdims)
@@ -54,7 +58,7 @@ rule("min", of_extremum)
 # -- spreads ----------------------------------------------------------------------------------------------------------
 
 
-def _deviation(k: Any, x: Any, axis: Axis, correction: float) -> Any:
+def _deviation(k: Kernels, x: Native, axis: Axis, correction: float) -> Native:
     """Return twice the deviations from the mean over the divisor: the derivative of the variance."""
     deviation = k.conjugate(k.subtract(x, k.mean(x, axis=axis, keepdims=True)))
     counted = _counted(k, x, axis)
@@ -65,11 +69,11 @@ def _deviation(k: Any, x: Any, axis: Axis, correction: float) -> Any:
     return k.multiply(deviation, 2 / number if number else math.inf)
 
 
-def _var(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+def _var(k: Kernels, g: Native, out: Native, x: Native, *, axis: Axis, correction: float, keepdims: bool) -> Native:
     return k.multiply(k.expanded(g, axis, keepdims, x), _deviation(k, x, axis, correction))
 
 
-def _std(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+def _std(k: Kernels, g: Native, out: Native, x: Native, *, axis: Axis, correction: float, keepdims: bool) -> Native:
     # Equal elements have no deviation, whichever way they move.
     g = k.divide(k.multiply(g, 0.5), k.safe(out))
     return _var(k, g, out, x, axis=axis, correction=correction, keepdims=keepdims)
@@ -79,7 +83,7 @@ rule("var", _var, uses=(0,))
 rule("std", _std)
 
 
-def _root_mean_square(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, eps: float) -> Any:
+def _root_mean_square(k: Kernels, g: Native, out: Native, x: Native, *, axis: Axis, eps: float) -> Native:
     # Divided by the result first, as its function's caller has it too, nothing underflows where squares overflow.
     divisor = out if eps > np.finfo(k.dtype(x)).tiny else k.safe(out)
     return k.multiply(k.conjugate(k.divide(x, divisor)), k.divide(g, count(k, x, axis) or 1))
@@ -90,7 +94,9 @@ rule("root_mean_square", _root_mean_square)
 # -- products ---------------------------------------------------------------------------------------------------------
 
 
-def _prod(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool, dtype: Any) -> Any:
+def _prod(
+    k: Kernels, g: Native, out: Native, x: Native, *, axis: Axis, keepdims: bool, dtype: np.dtype[np.generic]
+) -> Native:
     shape = k.shape(x)
     if not axis:
         return g
@@ -105,7 +111,7 @@ def _prod(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool, dtype
     return k.multiply(k.expanded(g, axis, keepdims, x), others)
 
 
-def _before(k: Any, x: Any) -> Any:
+def _before(k: Kernels, x: Native) -> Native:
     """Return the products of the elements before each one along the last axis."""
     axis = k.ndim(x) - 1
     return part(k, k.cumulative_prod(x, axis=axis, dtype=k.dtype(x), include_initial=True), axis, 0, k.shape(x)[axis])
@@ -114,13 +120,17 @@ def _before(k: Any, x: Any) -> Any:
 rule("prod", _prod, uses=(0,))
 
 
-def _cumulative_sum(k: Any, g: Any, out: Any, x: Any, *, axis: int, dtype: Any, include_initial: bool) -> Any:
+def _cumulative_sum(
+    k: Kernels, g: Native, out: Native, x: Native, *, axis: int, dtype: np.dtype[np.generic], include_initial: bool
+) -> Native:
     g = _behind_initial(k, g, x, axis, include_initial)
     total = k.cumulative_sum(flipped(k, g, axis), axis=axis, dtype=k.dtype(g), include_initial=False)
     return flipped(k, total, axis)
 
 
-def _cumulative_prod(k: Any, g: Any, out: Any, x: Any, *, axis: int, dtype: Any, include_initial: bool) -> Any:
+def _cumulative_prod(
+    k: Kernels, g: Native, out: Native, x: Native, *, axis: int, dtype: np.dtype[np.generic], include_initial: bool
+) -> Native:
     g, x, length = _behind_initial(k, g, x, axis, include_initial), k.astype(x, dtype), k.shape(x)[axis]
     if length == 0:
         return g
@@ -128,7 +138,7 @@ def _cumulative_prod(k: Any, g: Any, out: Any, x: Any, *, axis: int, dtype: Any,
     return k.multiply(before, _weighed_tails(k, g, x, axis, length))
 
 
-def _weighed_tails(k: Any, g: Any, x: Any, axis: int, length: int) -> Any:
+def _weighed_tails(k: Kernels, g: Native, x: Native, axis: int, length: int) -> Native:
     """Return ``s`` of ``s[i] = g[i] + x[i + 1] * s[i + 1]``, in as many steps as the length has bits.
 
     It's the sum of what comes later, each times the elements between: without a division, so that it's right beside
@@ -142,13 +152,13 @@ def _weighed_tails(k: Any, g: Any, x: Any, axis: int, length: int) -> Any:
     return total
 
 
-def _shifted(k: Any, x: Any, axis: int, by: int, length: int) -> Any:
+def _shifted(k: Kernels, x: Native, axis: int, by: int, length: int) -> Native:
     # What comes from beyond the end is zero.
     zeros = k.full(0, x, (*k.shape(x)[:axis], by, *k.shape(x)[axis + 1 :]))
     return k.concat(part(k, x, axis, by, length - by), zeros, axis=axis)
 
 
-def _behind_initial(k: Any, g: Any, x: Any, axis: int, include_initial: bool) -> Any:
+def _behind_initial(k: Kernels, g: Native, x: Native, axis: int, include_initial: bool) -> Native:
     return part(k, g, axis, 1, k.shape(x)[axis]) if include_initial else g
 
 
@@ -158,7 +168,7 @@ rule("cumulative_prod", _cumulative_prod, uses=(0,))
 # -- order ------------------------------------------------------------------------------------------------------------
 
 
-def _sort(k: Any, g: Any, out: Any, x: Any, *, axis: int, **static: Any) -> Any:
+def _sort(k: Kernels, g: Native, out: Native, x: Native, *, axis: int, **static: object) -> Native:
     order = k.argsort(x, axis=axis, **static)
     places = k.argsort(order, axis=axis, descending=False, stable=False)
     return k.take_along_axis(g, places, axis=axis)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..rule import Into, Outside, joint_rule, rule
 from .indexing import added_along
+
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+    from ..rule import Cotangent
 
 Window = Sequence[tuple[int, int, int]]
 
@@ -20,7 +25,7 @@ rule("shard", lambda k, g, out, x, *, sharding, spec: g, uses=())
 rule("roll", lambda k, g, out, x, *, shift, axis: k.roll(g, shift=tuple(-by for by in shift), axis=axis), uses=())
 
 
-def _permuted(k: Any, g: Any, out: Any, x: Any, *, axes: Any) -> Any:
+def _permuted(k: Kernels, g: Native, out: Native, x: Native, *, axes: Sequence[int]) -> Native:
     return k.permute_dims(g, [axes.index(place) for place in range(len(axes))])
 
 
@@ -29,7 +34,7 @@ rule("permute_dims", _permuted, uses=())
 # -- windows ----------------------------------------------------------------------------------------------------------
 
 
-def _into_window(k: Any, g: Any, out: Any, x: Any, *, window: Window) -> Into:
+def _into_window(k: Kernels, g: Native, out: Native, x: Native, *, window: Window) -> Into:
     # What is read several times gets the sum.
     again = tuple([axis for axis, (_, step, length) in enumerate(window) if step == 0 and length > 1])
     if again:
@@ -38,7 +43,7 @@ def _into_window(k: Any, g: Any, out: Any, x: Any, *, window: Window) -> Into:
     return Into(lambda k, total: added(k, total, g, window), g, tuple(window))
 
 
-def added(k: Any, total: Any, g: Any, window: Window) -> Any:
+def added(k: Kernels, total: Native, g: Native, window: Window) -> Native:
     """Return an array with another one added in a window."""
     if 0 in tuple.__iter__(k.shape(g)):
         return total
@@ -49,8 +54,10 @@ rule("get_window", _into_window, uses=())
 
 
 @joint_rule("set_window", uses=())
-def _set_window(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *, window: Window) -> list[Any]:
-    def fill(k: Any, value: Any = None) -> Any:
+def _set_window(
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, value: Native, *, window: Window
+) -> Sequence[Cotangent | None]:
+    def fill(k: Kernels, value: Native | None = None) -> Native:
         if value is None:
             lengths = tuple([length for _, _, length in window])
             value = k.full(0, k.get_window(g, window)) if None in lengths else k.full(0, g, lengths)
@@ -60,21 +67,23 @@ def _set_window(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: 
     return [Outside(fill, g, inside, tuple(window)) if needs[0] else None, inside]
 
 
-def part(k: Any, g: Any, axis: int, start: int, length: int, step: int = 1) -> Any:
+def part(k: Kernels, g: Native, axis: int, start: int, length: int, step: int = 1) -> Native:
     """Return some of the places along an axis."""
     window = [(0, 1, n) for n in k.shape(g)]
     window[axis] = start, step, length
     return k.get_window(g, window)
 
 
-def flipped(k: Any, x: Any, axis: int) -> Any:
+def flipped(k: Kernels, x: Native, axis: int) -> Native:
     """Return an array in the reverse order along an axis."""
     length = k.shape(x)[axis]
     return part(k, x, axis, length - 1, length, -1) if length else x
 
 
 @joint_rule("concat", uses=())
-def _concat(k: Any, needs: Sequence[bool], g: Any, out: Any, *arrays: Any, axis: int) -> list[Any]:
+def _concat(
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, *arrays: Native, axis: int
+) -> Sequence[Cotangent | None]:
     found, start = [], 0
     for needed, x in zip(needs, arrays, strict=True):
         length = k.shape(x)[axis]
@@ -84,19 +93,21 @@ def _concat(k: Any, needs: Sequence[bool], g: Any, out: Any, *arrays: Any, axis:
 
 
 @joint_rule("stack", uses=())
-def _stack(k: Any, needs: Sequence[bool], g: Any, out: Any, *arrays: Any, axis: int) -> list[Any]:
+def _stack(
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, *arrays: Native, axis: int
+) -> Sequence[Cotangent | None]:
     return [
         k.reshape(part(k, g, axis, place, 1), k.shape(x)) if needed else None
         for place, (needed, x) in enumerate(zip(needs, arrays, strict=True))
     ]
 
 
-def _into_diagonal(k: Any, g: Any, out: Any, x: Any, *, offset: int) -> Into:
+def _into_diagonal(k: Kernels, g: Native, out: Native, x: Native, *, offset: int) -> Into:
     *batch, rows, columns = k.shape(x)
     start, length = offset if offset >= 0 else -offset * columns, k.shape(g)[-1]
     window = [(0, 1, n) for n in batch] + [(start, columns + 1, length)]
 
-    def add(k: Any, total: Any) -> Any:
+    def add(k: Kernels, total: Native) -> Native:
         return k.reshape(added(k, k.reshape(total, (*batch, rows * columns)), g, window), (*batch, rows, columns))
 
     return Into(add)
@@ -115,7 +126,9 @@ _triangle("triu")
 # -- edges ------------------------------------------------------------------------------------------------------------
 
 
-def _padded(k: Any, g: Any, out: Any, x: Any, *, widths: Any, mode: str, values: Any) -> Any:
+def _padded(
+    k: Kernels, g: Native, out: Native, x: Native, *, widths: Sequence[tuple[int, int]], mode: str, values: Native
+) -> Native:
     for axis, ((before, after), length) in enumerate(zip(widths, k.shape(x), strict=True)):
         if mode == "constant" or not (before or after):
             g = part(k, g, axis, before, length)
@@ -132,7 +145,7 @@ rule("pad", _padded, uses=())
 # -- memory read as another dtype -------------------------------------------------------------------------------------
 
 
-def _bits(k: Any, g: Any, out: Any, x: Any, *, dtype: Any) -> Any:
+def _bits(k: Kernels, g: Native, out: Native, x: Native, *, dtype: np.dtype[np.generic]) -> Native:
     own, wanted = k.dtype(x), np.dtype(dtype)
     if own == wanted:
         return g

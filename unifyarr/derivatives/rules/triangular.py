@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..rule import joint_rule
 from .matrices import column, corner, solve_triangular
 
+if TYPE_CHECKING:
+    from ..._core.values.native import Native
+    from ..kernels import Kernels
+    from ..rule import Cotangent
 
-def _of_compact(k: Any, g: Any, compact: Any, order: Any) -> Any:
+
+def _of_compact(k: Kernels, g: Native, compact: Native, order: Native) -> Native:
     """Return the cotangent of matrices whose rows in an order are ``L @ U``: plain transposes, since it's analytic."""
     ndim, (rows, columns) = k.ndim(compact), k.shape(compact)[-2:]
     count = min(rows, columns)
@@ -39,23 +44,27 @@ def _of_compact(k: Any, g: Any, compact: Any, order: Any) -> Any:
     return k.take_along_axis(found, k.broadcast_to(column(k, back), k.shape(compact)), axis=ndim - 2)
 
 
-def _left_divided(k: Any, square: Any, x: Any) -> Any:
+def _left_divided(k: Kernels, square: Native, x: Native) -> Native:
     """Return ``inv(L).T @ x``."""
     return solve_triangular(k, k.transpose(square), x, lower=False, unit_diagonal=True)
 
 
-def _right_divided(k: Any, square: Any, x: Any) -> Any:
+def _right_divided(k: Kernels, square: Native, x: Native) -> Native:
     """Return ``x @ inv(U).T``."""
     return k.transpose(solve_triangular(k, square, k.transpose(x), lower=False))
 
 
 @joint_rule("lu", uses=("out",))
-def _lu(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
+def _lu(
+    k: Kernels, needs: Sequence[bool], g: tuple[Native, None], out: Sequence[Native], x: Native
+) -> Sequence[Cotangent | None]:
     return [_of_compact(k, g[0], *out)]
 
 
 @joint_rule("lu_factor", uses=("out",))
-def _lu_factor(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
+def _lu_factor(
+    k: Kernels, needs: Sequence[bool], g: tuple[Native, None], out: Sequence[Native], x: Native
+) -> Sequence[Cotangent | None]:
     compact, pivots = out
     (*batch, rows, _), count = k.shape(compact), k.shape(pivots)[-1]
     if rows > count:

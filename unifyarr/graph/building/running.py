@@ -191,8 +191,7 @@ class _Recorded(_Run):
 
     def constant(self, data: Any) -> Traced:
         """Return a constant of the trace."""
-        found: Traced = self.trace.handle.from_numpy(values_of(data))
-        return found
+        return self.trace.handle.from_numpy(values_of(data))
 
     def run(self, node: Apply, natives: list[Traced]) -> Sequence[Traced]:
         """Return the results of a new node."""

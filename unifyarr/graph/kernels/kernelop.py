@@ -88,7 +88,8 @@ class KernelOp(Op):
             return backend.copy
         if self.name == STORE:
             return partial(_store, backend.assign)
-        kernel = function = backend.kernel(self.name)
+        function: Callable[..., Any] = backend.kernel(self.name)
+        kernel = function
         if self.name == "nonzero" and self.nout == 1:
             # A tuple of one.
             return lambda x: function(x)[0]

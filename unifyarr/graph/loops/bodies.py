@@ -120,7 +120,7 @@ class Body:
         strides: Sequence[tuple[int, ...]],
         is_on_host: bool,
     ) -> None:
-        self.backend, self._carried, self.strides, self._is_on_host = backend, carried, strides, is_on_host
+        self.backend, self._carried, self.strides, self.is_on_host = backend, carried, strides, is_on_host
         self._given = given
         # Those of a function that is compiled by default, until the node is in the graph of another one.
         self.rewrites: tuple[Rewrite, ...] = tuple(selected("fast", (), (), ()))
@@ -142,7 +142,7 @@ class Body:
         return hash((self.backend.name, self._carried, self._given, tuple(names)))
 
     def _key(self) -> tuple[Any, ...]:
-        how = (self.backend.name, self._carried, self._given, self._is_on_host, [*map(tuple, self.strides)])
+        how = (self.backend.name, self._carried, self._given, self.is_on_host, [*map(tuple, self.strides)])
         return (*how, self.rewrites, self.fgraph)
 
     def rewritten_by(self, rewrites: Sequence[Rewrite]) -> Body:
@@ -203,7 +203,7 @@ class Body:
     def _rewriting(self) -> Rewriting:
         stored = {place: place for place in range(self._carried)}
         free, count = frozenset(stored), self._carried
-        return Rewriting(self.backend, self.rewrites, self.strides, self._is_on_host, count, stored, free, small=True)
+        return Rewriting(self.backend, self.rewrites, self.strides, self.is_on_host, count, stored, free, small=True)
 
     def owned(self, natives: Sequence[Any]) -> list[Any]:
         """Return copies of what is carried, for ``in_place``."""
@@ -214,6 +214,8 @@ class Body:
 def buffer(backend: Handle, type: ArrayType, like: Sequence[Any]) -> Any:
     """Return a new native in C order, on the device of others."""
     device = backend.own_device(backend.device(like[0])) if like else None
+    if like and backend.device(like[0]) != "cpu":
+        return backend.kernel("empty")(shape=type.shape, dtype=type.dtype, device=device)
     return backend.from_numpy(np.empty(type.shape, type.dtype), device=device, copy=False)
 
 

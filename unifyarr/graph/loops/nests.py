@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.arrays.array import Array
+from ..._core.arrays.convert import device_of
 from ..._core.arrays.weak import WeakFloat
 from ..._core.engines.tracing import capture
 from ..._core.kernels.types import ArrayType
@@ -23,10 +24,12 @@ from ..core.basic import Variable
 class Nest:
     """A nest of arrays: the arrays, and all else of it, which two nests of one structure have equal."""
 
-    def __init__(self, tree: Any, what: str) -> None:
+    def __init__(self, tree: Any, what: str, beside: Iterable[Any] = ()) -> None:
+        """Make a nest of a tree, whose numbers and data go where its first array is, or the first one ``beside`` it."""
         leaves, spec = flatten(tree)
         self.what = what
-        self.arrays = [_as_array(x, what) for x in leaves if x is not None]
+        like = next((capture(x) for x in (*leaves, *beside) if isinstance(x, Array)), None)
+        self.arrays = [_as_array(x, what, like) for x in leaves if x is not None]
         self.types = [ArrayType(x.shape, x.dtype.dtype) for x in self.arrays]
         # ``None`` stands for nothing at all.
         self.structure = spec, tuple(x is None for x in leaves)
@@ -88,17 +91,18 @@ def length_of(xs: Sequence[Array], length: int | None, what: str) -> int:
     return lengths.pop()
 
 
-def _as_array(x: Any, what: str) -> Array:
+def _as_array(x: Any, what: str, like: Array | None = None) -> Array:
     if isinstance(x, Array):
         return capture(x)
     if isinstance(x, Variable):
         array: Array = x._as_array()
         return array
+    where: Any = {} if like is None else {"backend": like.backend, "device": device_of([like], like._backend)}
     if type(x) is WeakFloat:
         # Its value may be another one at the next call.
-        return full((), x)
+        return full((), x, **where)
     if is_data(x):
-        made: Array = asarray(x)
+        made: Array = asarray(x, **where)
         return made
     raise TypeError(f"{what} is an array, a number or a nest of them, not {shown(x)}")
 

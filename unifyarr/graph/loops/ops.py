@@ -141,6 +141,8 @@ class ScanOp(BodiesOp):
     def stages(self) -> Stages | None:
         """What runs all steps in the compiled part, if it can."""
         (body,) = self.bodies
+        if not body.is_on_host:
+            return None
         return stages_of(self.backend, [body.rewritten], body.strides, self.carried, self.rows, self.waits)
 
     def _run(self, plain: Executor, watch: Watch | None) -> Executor:
@@ -181,6 +183,8 @@ class WhileOp(BodiesOp):
     @cached_property
     def stages(self) -> Stages | None:
         """What runs all steps in the compiled part, if it can."""
+        if not all(each.is_on_host for each in self.bodies):
+            return None
         graphs, strides = [each.rewritten for each in self.bodies], self.bodies[0].strides
         return stages_of(self.backend, graphs, strides, self.carried, wait=self.waits)
 
@@ -259,10 +263,11 @@ class SwitchOp(BodiesOp):
 
     def _selected(self, index: Any, results: Sequence[Sequence[Any]]) -> list[Any]:
         """Return for each element of a batch what one of the functions gave."""
-        where, equal = self.backend.kernel("where"), self.backend.kernel("equal")
-        found = list(results[0])
+        backend, where, equal = self.backend, self.backend.kernel("where"), self.backend.kernel("equal")
+        found, dtype = list(results[0]), backend.dtype(index)
+        device = backend.own_device(backend.device(index))
         for number, each in enumerate(results[1:], 1):
-            is_it = equal(index, self.backend.from_numpy(np.asarray(number, self.backend.dtype(index))))
+            is_it = equal(index, backend.from_numpy(np.asarray(number, dtype), device=device))
             found = [where(is_it, new, old) for new, old in zip(each, found, strict=True)]
         return found
 

@@ -255,7 +255,7 @@ def check_types(backend: Handle, node: Apply, inputs: Sequence[Any], results: Se
 
 
 def _contradicts(backend: Handle, native: Any, wanted: Type | None, devices: set[Any]) -> str | None:
-    if not isinstance(native, tuple(backend.native_types)):
+    if not isinstance(native, backend.native_types):
         which = "NotImplemented" if native is NotImplemented else f"a {type(native).__name__}"
         return f"as {which}: return an array of that backend"
     shape, dtype, device = tuple(backend.shape(native)), backend.dtype(native), backend.device(native)

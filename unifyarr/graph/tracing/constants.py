@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -37,10 +37,13 @@ def of_constants(trace: Recorder, name: str, natives: Sequence[Traced], static: 
     if values is None:
         return None
     with np.errstate(all="ignore"):
-        result = load("numpy").kernel(name)(*values)
+        kernel: Callable[..., np.ndarray | tuple[np.ndarray, ...]] = load("numpy").kernels[name]
+        result = kernel(*values)
     device = trace.backend.own_device(natives[0].device)
-    made = [trace.handle.from_numpy(each, device=device) for each in (result if type(result) is tuple else (result,))]
-    return tuple(made) if type(result) is tuple else made[0]
+    made = [
+        trace.handle.from_numpy(each, device=device) for each in (result if isinstance(result, tuple) else (result,))
+    ]
+    return tuple(made) if isinstance(result, tuple) else made[0]
 
 
 def _repeated_by_constants(trace: Recorder, x: Traced, counts: Traced, *, axis: int) -> Traced | None:
@@ -55,7 +58,7 @@ def _repeated_by_constants(trace: Recorder, x: Traced, counts: Traced, *, axis: 
     lengths[axis] = len(places)
     result = shape_of(lengths), x.dtype
     constant = trace.handle.from_numpy(places, device=trace.backend.own_device(x.device))
-    taken: Traced = trace.handle.kernel("take")(x, constant, axis=axis, result=result)
+    taken: Traced = trace.handle.kernels["take"](x, constant, axis=axis, result=result)
     return taken
 
 

@@ -136,7 +136,8 @@ def _of_view(op: KernelOp, memory: np.ndarray, copied: Strides) -> Strides:
             return copied
     if op.name == "detach":
         return memory.strides
-    seen: np.ndarray = load("numpy").kernel(op.name)(memory, **op.static)
+    kernel: Callable[..., np.ndarray] = load("numpy").kernels[op.name]
+    seen = kernel(memory, **op.static)
     return seen.strides
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +145,8 @@ def _declines(trace: Recorder, kernel: Any, types: Sequence[ArrayType], static: 
 @lru_cache(maxsize=4096)
 def _asked(backend: Handle, op: KernelOp, types: tuple[ArrayType, ...]) -> Any:
     """Return the types that the engine says, ``NotImplemented`` if the kernel declines, ``None`` if it doesn't tell."""
-    kernel, several = backend.kernel(op.name), False
+    kernel: Callable[..., Any] = backend.kernel(op.name)
+    several = False
 
     def results(*natives: Any) -> Sequence[Any]:
         nonlocal several

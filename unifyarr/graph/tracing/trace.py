@@ -53,6 +53,7 @@ class Trace(Capturing):
     """One run of a function, and the arrays that it has captured."""
 
     is_transformed = is_batched = False
+    handle: TracingHandle
     # Whether the examples aren't those of a trace around, which goes on.
     owns_examples = True
 
@@ -176,7 +177,8 @@ class Trace(Capturing):
         if not isinstance(native, Selection):
             return self.examples.of(native.variable)
         dense, mask = (self.examples.of(each.variable) for each in (native.dense, native.mask))
-        return self.backend.kernel("gather")(dense, *self.backend.kernel("nonzero")(mask))
+        nonzero: Callable[..., Any] = self.backend.kernel("nonzero")
+        return self.backend.kernel("gather")(dense, *nonzero(mask))
 
     def recording(self, function: Callable[..., Any]) -> Recording:
         """Return what transforms a function inside the trace."""

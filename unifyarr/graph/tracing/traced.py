@@ -15,12 +15,13 @@ from ..._core.kernels.types import ArrayType
 from ..._core.modes.transforming import Scope
 from ..._core.values.caller import where
 from ..._core.values.lengths import shape_of
+from ..._core.values.native import Native
 from ...errors import TraceError
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.hosting import performed_on
 
 
-class Traced:
+class Traced(Native):
     """The native of an array inside a trace: a variable, which has a type, and the device it will be on.
 
     ``layout`` has the strides, or what has the same ones: views of an array are the same after a write as before. With

@@ -171,6 +171,12 @@ class TracingHandle(GeneralHandle):
         super().__init__(engine(backend), {name: _recording(backend, name, lowers) for name in names})
         self.traced, self.destroys = backend, False
 
+    if TYPE_CHECKING:
+
+        def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Traced: ...
+
+        def copy(self, native: Any) -> Traced: ...
+
     def is_same(self, one: Traced, other: Traced) -> bool:
         """Return whether two natives are computed in the same way from the same."""
         return is_same(trace_of(self.traced), one, other)
@@ -179,7 +185,7 @@ class TracingHandle(GeneralHandle):
         """Return the number of elements of an array of unknown lengths, as a 0-d array."""
         return count_of(self.traced, native)
 
-    def later(self, native: Traced, after: Sequence[Traced]) -> Traced:
+    def later(self, native: Any, after: Sequence[Any]) -> Traced:
         """Return what is equal to an array, computed of it and of others by an operation of its own."""
         if isinstance(native, Selection):
             return native
@@ -195,13 +201,13 @@ class TracingHandle(GeneralHandle):
     def scan(
         self,
         step: Callable[..., tuple[list[Any], list[Any]]],
-        state: Sequence[Traced],
-        xs: Sequence[Traced],
-        constants: Sequence[Traced],
+        state: Sequence[Any],
+        xs: Sequence[Any],
+        constants: Sequence[Any],
         types: Sequence[Any],
         length: int,
         reverse: bool,
-    ) -> tuple[list[Traced], list[Traced]]:
+    ) -> tuple[list[Any], list[Any]]:
         """Return what is carried after all steps, and the results of the steps."""
         raise NotSupplied
 
@@ -209,15 +215,13 @@ class TracingHandle(GeneralHandle):
         self,
         condition: Callable[..., Any],
         body: Callable[..., list[Any]],
-        state: Sequence[Traced],
-        constants: Sequence[Traced],
-    ) -> list[Traced]:
+        state: Sequence[Any],
+        constants: Sequence[Any],
+    ) -> list[Any]:
         """Return what is carried once the condition is false."""
         raise NotSupplied
 
-    def switch(
-        self, index: Traced, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Traced]
-    ) -> list[Traced]:
+    def switch(self, index: Any, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Any]) -> list[Any]:
         """Return what one of several functions of the operands returns."""
         raise NotSupplied
 
