@@ -81,10 +81,10 @@ from . import (  # noqa: E402
     utility,
 )
 from ._compiled import REFERENCES, casting, is_concrete, is_reference  # noqa: E402
-from ._devices import extents, fitting, may_meet, meeting, name_of, public, spread, whole  # noqa: E402
+from ._devices import extents, fitting, jit, may_meet, meeting, name_of, public, spread, whole  # noqa: E402
 from ._donating import Donating  # noqa: E402
 from ._items import get_copy  # noqa: E402
-from ._memory import adopted, aligned, borrow, copied, entered  # noqa: E402
+from ._memory import adopted, aligned, borrow, copied, entered, fetched  # noqa: E402
 from ._spread import among_spread  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
@@ -285,7 +285,7 @@ class Backend(base.Backend[Any]):
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a read-only NumPy array, which shares the memory of an array on the CPU."""
         known = known_value(native)
-        return np.asarray(self.read(native if known is None else known))
+        return fetched(self.read(native if known is None else known))
 
     # Of arrays that aren't traced, which carry no derivative.
     values_of: Callable[[Any], np.ndarray | None] | None = staticmethod(np.array)  # type: ignore[assignment]
@@ -356,7 +356,7 @@ class Backend(base.Backend[Any]):
         if native.__dlpack_device__()[0] == CPU and native.dtype != "bfloat16":
             # JAX can't mark a capsule, NumPy's view of its memory can.
             return export(
-                np.asarray(native),
+                fetched(native),
                 writable=False,
                 stream=stream,
                 max_version=max_version,
@@ -424,7 +424,7 @@ class Backend(base.Backend[Any]):
         their memory first, in the order of the arguments.
         """
         if not donate:
-            return _told_of_spread(jax.jit(function))
+            return _told_of_spread(jit(function))
         taking = [donate[place] for place in sorted(donate)]
 
         # JAX pairs donated buffers with results of the same type in order. Any other order of the results costs copies.

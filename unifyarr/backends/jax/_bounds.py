@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from ._compiled import INDEX, is_concrete
+from ._memory import fetched
 from ._private import ARRAYS
 
 _UNSIGNED = np.dtype(f"u{INDEX.name}")
@@ -21,7 +22,7 @@ def _extent(indices: Any) -> tuple[int, int]:
     found = _known.get(id(indices))
     if found is not None and found[0]() is indices:
         return found[1:]
-    values = np.asarray(indices)
+    values = fetched(indices)
     # Seen as unsigned, a negative index is greater than all others: mostly one look is enough.
     low, high = 0, int(np.maximum.reduce(values.view(_UNSIGNED), None, initial=0))
     if high > np.iinfo(INDEX).max:

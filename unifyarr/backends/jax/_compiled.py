@@ -17,7 +17,9 @@ import numpy as np
 from jax import lax
 
 from ..kernels import bound_by, known_by
+from ._devices import jit
 from ._donating import Donating
+from ._operands import at_place, number_at
 from ._private import ARRAYS
 
 Kernel = Callable[..., Any]
@@ -64,7 +66,7 @@ def compiled(function: Kernel, *, destructive: bool = False) -> Kernel:
     if destructive:
         return Donating(kernel, (0,), static=static)
     if not static:
-        return jax.jit(kernel, inline=True)
+        return jit(kernel, inline=True)
 
     # One function of all combinations of static arguments would compare them at each call, which takes an eighth of it.
     def bind(**arguments: Any) -> Kernel:
@@ -72,7 +74,7 @@ def compiled(function: Kernel, *, destructive: bool = False) -> Kernel:
             return kernel(*arrays, **arguments)
 
         bound.__name__ = bound.__qualname__ = kernel.__name__
-        return jax.jit(bound, inline=True)
+        return jit(bound, inline=True)
 
     return bindable(bind, function)
 
@@ -90,10 +92,10 @@ def bindable(bind: Callable[..., Kernel], function: Kernel) -> Kernel:
 
 
 def with_operands(kernel: Kernel) -> Callable[[Callable[..., Any]], Kernel]:
-    """Compile nothing anew for other numbers: what is decorated makes operands of them, which the kernel takes first.
+    """Compile nothing anew for other numbers: what is decorated returns them, and the kernel takes them first.
 
-    It gets the natives and the static arguments, and returns the operands and the static arguments that are left; or
-    ``None`` if the kernel declines.
+    It gets the natives and the static arguments, and returns the numbers, each with its dtype, and the static arguments
+    that are left; or ``None`` if the kernel declines.
     """
 
     def decorate(prepare: Callable[..., Any]) -> Kernel:
@@ -101,8 +103,13 @@ def with_operands(kernel: Kernel) -> Callable[[Callable[..., Any]], Kernel]:
             prepared = prepare(*natives, **static)
             if prepared is None:
                 return None
-            operands, rest = prepared
-            return functools.partial(kernel.bind(**rest) if rest else kernel, *operands)  # type: ignore[attr-defined]
+            numbers, rest = prepared
+            bound: Kernel = kernel.bind(**rest) if rest else kernel  # type: ignore[attr-defined]
+
+            def beside(place: Any) -> Kernel:
+                return functools.partial(bound, *[number_at(value, dtype, place) for value, dtype in numbers])
+
+            return at_place(beside)
 
         @known_by(know)
         @functools.wraps(prepare)
@@ -124,7 +131,7 @@ def casting(kernel: Kernel, inputs: Callable[..., Sequence[np.dtype[Any]]]) -> K
         wanted = inputs(*arrays)
         return function(*(x if x.dtype == dtype else cast(x, dtype) for x, dtype in zip(arrays, wanted, strict=True)))
 
-    found = jax.jit(casts, inline=True)
+    found = jit(casts, inline=True)
     found.__dict__.update(vars(kernel))
     return found
 

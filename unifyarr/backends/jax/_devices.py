@@ -15,6 +15,9 @@ from ...errors import ShapeError
 from ..kernels import described
 from ._private import ARRAYS, NO_TRACE, find_trace, known_value
 
+# Results lie where the arguments do that a compiled function uses: an argument that isn't used is kept, for its device.
+jit = functools.partial(jax.jit, keep_unused=True)
+
 
 @functools.lru_cache
 def name_of(device: jax.Device) -> str:
@@ -39,6 +42,21 @@ def spread(native: Any) -> Sharding | None:
             return None
     sharding = native.sharding
     return None if type(sharding) is SingleDeviceSharding else sharding
+
+
+def place_of(native: Any) -> Sharding | None:
+    """Return where an operand from the host goes beside an array: ``None`` where JAX may move both.
+
+    Nobody put such an array on a device, or a trace hides where it is.
+    """
+    if type(native) is not ARRAYS[0]:
+        native = known_value(native)
+        if type(native) is not ARRAYS[0]:
+            return None
+    if not native.committed:
+        return None
+    sharding: Sharding = native.sharding
+    return sharding if type(sharding) is SingleDeviceSharding else whole(sharding)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -17,6 +17,7 @@ from typing import Any
 import jax
 
 from ..interrupts import undisturbed
+from ._devices import jit
 from ._memory import copied
 from ._private import ARRAYS, COMMITTED, SHARDING
 
@@ -32,7 +33,7 @@ class Donating:
         self, function: Callable[..., Any], places: Sequence[int], *, static: Sequence[str] = (), several: bool = False
     ) -> None:
         self._places, self._several = tuple(places), several
-        self._compiled: Any = jax.jit(function, static_argnames=static, inline=True, donate_argnums=self._places)
+        self._compiled: Any = jit(function, static_argnames=static, inline=True, donate_argnums=self._places)
         # How many signatures JAX has compiled, where it tells.
         self._size: Callable[[], int] = getattr(self._compiled, "_cache_size", lambda: 1)
         self._known: set[Any] = set()

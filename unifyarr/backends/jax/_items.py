@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._memory import beside
+from ._memory import beside, fetched
 from ._private import ARRAYS, NO_TRACE, find_trace
 
 _BOOL = np.dtype(bool)
@@ -27,4 +27,4 @@ def get_copy(x: Any, key: Any) -> Any:
         return NotImplemented
     if not key.ndim or find_trace() is not NO_TRACE or not _is_host(x.sharding):
         return NotImplemented
-    return beside(x, np.asarray(x)[np.asarray(key)])[0]
+    return beside(x, fetched(x)[fetched(key)])[0]

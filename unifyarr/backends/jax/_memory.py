@@ -14,7 +14,7 @@ import numpy as np
 from ..forks import free_after_fork
 from ..memory import ALIGNMENT, SMALLEST, aligned_part, is_aligned
 from ..references import COUNTED
-from ._devices import fitting
+from ._devices import fitting, place_of
 from ._private import ARRAYS, NO_TRACE, batched_device_put, eval_context, trace_cell
 
 # Pieces of at most so many bytes are kept for later calls, and so many at all: of larger ones NumPy's own come in huge
@@ -53,7 +53,7 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 def adopted(native: jax.Array) -> np.ndarray:
     """Return a NumPy array over the memory of a JAX array; nothing else refers, or will refer, to that."""
-    values = np.asarray(native)
+    values = fetched(native)
     if values.nbytes < SMALLEST:
         return values.copy()
     if not values.flags.c_contiguous or values.flags.owndata or native.nbytes == 0:
@@ -73,13 +73,13 @@ def entered(array: np.ndarray, device: Any = None) -> jax.Array:
 
 def beside(x: jax.Array, *arrays: np.ndarray) -> tuple[jax.Array, ...]:
     """Return JAX arrays of arrays that nothing else refers to, where another array is."""
-    device = x.device if getattr(x, "committed", True) else None
-    return tuple([entered(np.asarray(array, order="C"), device) for array in arrays])
+    place = place_of(x)
+    return tuple([entered(np.asarray(array, order="C"), place) for array in arrays])
 
 
 def borrow(x: jax.Array, array: np.ndarray) -> Any:
     """Return a copy of a small array, which compiled functions take in less time than a conversion; or decline."""
-    if array.nbytes >= SMALLEST or array.dtype not in _TAKEN or not jax.config.jax_enable_x64 or not _is_alone():
+    if array.nbytes >= SMALLEST or array.dtype not in _TAKEN or not jax.config.jax_enable_x64 or not is_alone():
         return NotImplemented
     return array.copy()
 
@@ -89,42 +89,37 @@ _TAKEN = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
 
 
 @functools.cache
-def _is_alone() -> bool:
+def is_alone() -> bool:
+    """Return whether there's one device: then all arrays are there."""
     return len({*jax.devices(), *jax.devices("cpu")}) == 1
 
 
-@functools.lru_cache(maxsize=1024)
-def _number(text: str, value: Any, dtype: np.dtype[Any]) -> jax.Array:
-    # What is beyond the range of the dtype is infinite, as where NumPy casts.
-    with np.errstate(over="ignore"):
-        return entered(np.array(value, dtype))
-
-
-def number(value: float, dtype: Any) -> jax.Array:
-    """Return a number as an operand: as a static argument, each would compile anew.
-
-    JAX takes an array that it has sooner than a number, so that those of the last calls are kept. A text tells -0.0
-    from 0.0.
-    """
-    return _number(repr(value), value, np.dtype(dtype))
-
-
 def _put(array: np.ndarray, device: Any) -> jax.Array:
-    if device is not None:
-        return jax.device_put(array, fitting(device, array.shape))
-    config = jax.config
-    kind = array.dtype, array.shape, config.jax_default_device, config.jax_enable_x64
+    config, place = jax.config, None if device is None else fitting(device, array.shape)
+    kind = array.dtype, array.shape, place or config.jax_default_device, place is None, config.jax_enable_x64
     known = _entered.get(kind)
-    if known is not None:
+    if known is not None and config.jax_transfer_guard_host_to_device in _UNGUARDED:
         # As ``jax.device_put`` does at its end.
         aval, sharding, devices = known
-        return batched_device_put(aval, sharding, [array], devices, False)
-    native = jax.device_put(array)
-    if batched_device_put is not None and type(native) is ARRAYS[0] and native.dtype == array.dtype:
+        return batched_device_put(aval, sharding, [array], devices, place is not None)
+    native = jax.device_put(array, place)
+    is_one = type(native) is ARRAYS[0] and len(native.sharding.device_set) == 1
+    if batched_device_put is not None and is_one and native.dtype == array.dtype:
         if len(_entered) >= _MOST:
             _entered.clear()
         _entered[kind] = native.aval, native.sharding, list(native.devices())
     return native
+
+
+# Settings of a transfer guard that let pass what nobody asked for.
+_UNGUARDED = frozenset({None, "allow"})
+
+
+def fetched(native: Any) -> np.ndarray:
+    """Return the values on the host, in the memory of an array on the CPU: asked for, which a transfer guard allows."""
+    if jax.config.jax_transfer_guard_device_to_host in _UNGUARDED:
+        return np.asarray(native)
+    return np.asarray(jax.device_get(native))
 
 
 def copied(native: Any) -> jax.Array:

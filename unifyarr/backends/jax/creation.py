@@ -12,17 +12,19 @@ import numpy as np
 from jax import lax
 
 from ._compiled import INDEX, compiled, is_concrete, with_operands
-from ._devices import made_on, wanted
-from ._memory import number
+from ._devices import fitting, made_on, wanted
+from ._operands import number_at
 
 
-def _filler(device: Any, shape: tuple[int, ...]) -> Callable[..., jax.Array]:
-    """Return a compiled function that spreads one value over a new array on ``device``."""
-    return _filler_on(made_on(device, shape), shape)
+def _filled(value: complex, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> jax.Array:
+    # The value is an operand: it's cast as NumPy casts it, and another value compiles nothing anew.
+    place = made_on(device, shape)
+    return _filler_on(place, shape)(number_at(value, dtype, fitting(place, ())))
 
 
 @functools.lru_cache(maxsize=4096)
 def _filler_on(device: Any, shape: tuple[int, ...]) -> Callable[..., jax.Array]:
+    """Return a compiled function that spreads one value over a new array on ``device``."""
     sharding = device
     if isinstance(device, jax.Device):
         sharding = jax.sharding.SingleDeviceSharding(device)
@@ -30,16 +32,15 @@ def _filler_on(device: Any, shape: tuple[int, ...]) -> Callable[..., jax.Array]:
 
 
 def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: object) -> jax.Array:
-    # The value is an operand: it's cast as NumPy casts it, and another value compiles nothing anew.
-    return _filler(device, shape)(np.full((), fill_value, dtype))
+    return _filled(fill_value, shape, dtype, device)
 
 
 def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> jax.Array:
-    return _filler(device, shape)(np.zeros((), dtype))
+    return _filled(0, shape, dtype, device)
 
 
 def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> jax.Array:
-    return _filler(device, shape)(np.ones((), dtype))
+    return _filled(1, shape, dtype, device)
 
 
 # JAX has no uninitialised memory.
@@ -63,12 +64,12 @@ def _triu(k: Any, x: jax.Array, /) -> jax.Array:
 
 @with_operands(_tril)
 def tril(x: jax.Array, /, *, k: int) -> Prepared:
-    return [number(k, INDEX)], {}
+    return [(k, INDEX)], {}
 
 
 @with_operands(_triu)
 def triu(x: jax.Array, /, *, k: int) -> Prepared:
-    return [number(k, INDEX)], {}
+    return [(k, INDEX)], {}
 
 
 def shard(x: jax.Array, /, *, sharding: Any, spec: Any) -> jax.Array:

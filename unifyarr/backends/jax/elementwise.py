@@ -13,7 +13,7 @@ from ..kernels import worked_around
 from . import _complex
 from ._compiled import COMPLEX, INEXACT_REAL, INTEGER, Kernel, compiled, engine, in_single, is_concrete, with_operands
 from ._complex import differentiated_as
-from ._memory import number
+from ._memory import fetched
 
 
 def _as_in_c99(native: Kernel, exact: Kernel, real: Kernel | None = None) -> Kernel:
@@ -148,7 +148,7 @@ def clip(x: jax.Array, /, *, min: float, max: float) -> Any:
     """Limit an array to a range of Python numbers, in its own dtype; any other call declines."""
     if not (_holds(x.dtype, min) and _holds(x.dtype, max)):
         return None
-    return [number(min, x.dtype), number(max, x.dtype)], {}
+    return [(min, x.dtype), (max, x.dtype)], {}
 
 
 def _holds(dtype: np.dtype[Any], value: float) -> bool:
@@ -272,6 +272,6 @@ _power = _as_in_c99(jnp.pow, _complex.power, _real_power)
 
 @worked_around("JAX reads six bits of integer exponents, takes negative ones, and differs from C99 on complex numbers")
 def pow(x1: jax.Array, x2: jax.Array, /) -> jax.Array:
-    if x2.dtype.kind == "i" and is_concrete(x2) and (np.asarray(x2) < 0).any():
+    if x2.dtype.kind == "i" and is_concrete(x2) and (fetched(x2) < 0).any():
         raise ValueError("Integers to negative integer powers are not allowed.")
     return _power(x1, x2)

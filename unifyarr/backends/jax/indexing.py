@@ -15,6 +15,7 @@ from ..kernels import bound_by, known_by, writes_apart
 from . import _spread
 from ._bounds import check_all_bounds, check_bounds
 from ._compiled import compiled
+from ._operands import at_place, starts_at, starts_beside
 from ._spread import Window, split_of
 from ._writing import with_twin
 
@@ -81,17 +82,10 @@ _set_window = compiled(_write_window)
 _destroy_window = compiled(_write_window, destructive=True)
 
 
-@functools.lru_cache(maxsize=1024)
-def _kept_start(start: int) -> Any:
-    # As Python's integers are, so that JAX compiles nothing anew for it. A trace may be the first to ask for it.
-    with jax.ensure_compile_time_eval():
-        return jax.device_put(start)
-
-
 def _reading(*, window: Window) -> Callable[[jax.Array], jax.Array]:
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
-    starts = tuple(map(_kept_start, _block_starts(window)))
-    read = functools.partial(_get_window.bind(steps=steps, lengths=lengths), *starts)  # type: ignore[attr-defined]
+    starts, bound = _block_starts(window), _get_window.bind(steps=steps, lengths=lengths)  # type: ignore[attr-defined]
+    read = at_place(lambda place: functools.partial(bound, *starts_at(starts, place)))
 
     def reading(x: jax.Array, /) -> jax.Array:
         if (split := split_of(x)) is not None and (found := _spread.get_window(x, window, split)) is not None:
@@ -106,7 +100,7 @@ def get_window(x: jax.Array, /, *, window: Window) -> jax.Array:
     if (split := split_of(x)) is not None and (found := _spread.get_window(x, window, split)) is not None:
         return found
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
-    return _get_window(*_block_starts(window), x, steps=steps, lengths=lengths)
+    return _get_window(*starts_beside(_block_starts(window), x), x, steps=steps, lengths=lengths)
 
 
 def _window_writer(write: Callable[..., jax.Array], write_spread: Callable[..., Any]) -> Callable[..., jax.Array]:
@@ -118,7 +112,8 @@ def _window_writer(write: Callable[..., jax.Array], write_spread: Callable[..., 
             if found is not None:
                 return found
         _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
-        return write(x, value, *_block_starts(window), steps=steps, lengths=lengths, apart=apart, **results)
+        starts = starts_beside(_block_starts(window), x)
+        return write(x, value, *starts, steps=steps, lengths=lengths, apart=apart, **results)
 
     return set_window
 
@@ -165,12 +160,13 @@ def _updating(kernel: Callable[..., Any]) -> Callable[..., Any]:
     def of_window(window: Window, order: tuple[int | None, ...]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         _, steps, lengths = zip(*window, strict=True)
         pure, destructive = compiled_for(steps, lengths, order)
-        starts = tuple(map(_kept_start, _block_starts(window)))
+        starts = _block_starts(window)
 
-        def destroy(x: jax.Array, other: jax.Array, *, results: list[Any]) -> Any:
-            return destructive(x, other, *starts, results=results)
+        def destroying(place: Any) -> Callable[..., Any]:
+            there = starts_at(starts, place)
+            return lambda x, other, *, results: destructive(x, other, *there, results=results)
 
-        return functools.partial(pure, *starts), destroy
+        return at_place(lambda place: functools.partial(pure, *starts_at(starts, place))), at_place(destroying)
 
     return of_window
 

@@ -19,7 +19,8 @@ from jax import lax
 
 from ..kernels import bound_by, known_by, worked_around
 from ._compiled import INDEX, Kernel, compiled, is_concrete, with_operands
-from ._memory import number
+from ._memory import fetched
+from ._operands import at_place, number, number_at
 from ._private import ARRAYS, NO_TRACE, trace_cell
 from .elementwise import abs as _absolute
 
@@ -108,8 +109,8 @@ def _raises(
                         # Inside a trace the engine's own rule holds.
                         return by_engine(*arrays)
                     # On another device one number is read. There's none in an empty array.
-                    is_good = bool(shown.size) and not np.isnan(_first(shown))
-                if is_good or not has_failed(*arrays):
+                    is_good = bool(shown.size) and not np.isnan(fetched(_first(shown)))
+                if is_good or not fetched(has_failed(*arrays)):
                     return result
                 raise np.linalg.LinAlgError(message)
 
@@ -186,7 +187,7 @@ def _diagonal(offset: jax.Array, x: jax.Array, /, *, length: int) -> jax.Array:
 def diagonal(x: jax.Array, /, *, offset: int) -> tuple[list[Any], dict[str, Any]]:
     rows, columns = x.shape[-2:]
     length = max(0, min(rows, columns, rows + offset, columns - offset))
-    return [number(offset if length else 0, INDEX)], {"length": length}
+    return [(offset if length else 0, INDEX)], {"length": length}
 
 
 # -- decompositions ---------------------------------------------------------------------------------------------------
@@ -335,7 +336,7 @@ def _rank_of_vector(x: jax.Array, /) -> jax.Array:
 def matrix_rank(x: jax.Array, /, *, rtol: Any) -> jax.Array:
     if x.ndim < 2:
         return _rank_of_vector(x)
-    rtol = rtol if isinstance(rtol, jax.Array) else np.asarray(_rtol(x, rtol))
+    rtol = rtol if isinstance(rtol, jax.Array) else number(_rtol(x, rtol), np.float64, x)
     return _largest_and_rank(x, rtol)[1]
 
 
@@ -360,7 +361,7 @@ def pinv(x: jax.Array, /, *, rtol: Any) -> jax.Array:
     if isinstance(rtol, jax.Array):
         return _pinv(x, rtol, rtol=0.0)
     if rtol is not None and is_concrete(x):
-        return _pinv(x, number(float(rtol), np.float64), rtol=0.0)
+        return _pinv(x, number(float(rtol), np.float64, x), rtol=0.0)
     return _pinv(x, rtol=float(_rtol(x, rtol)))
 
 
@@ -395,7 +396,7 @@ def _norm(*, axis: tuple[int, ...], keepdims: bool, ord: Any) -> Kernel:
     if not axis or ord in _OWN_NORMS:
         return _vector_norm.bind(axis=axis, keepdims=keepdims, ord=ord)  # type: ignore[attr-defined]
     kernel = _general_norm.bind(axis=axis, keepdims=keepdims)  # type: ignore[attr-defined]
-    return functools.partial(kernel, number(ord, np.float64))
+    return at_place(lambda place: functools.partial(kernel, number_at(ord, np.float64, place)))
 
 
 @bound_by(_norm)

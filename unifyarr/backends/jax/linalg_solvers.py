@@ -6,10 +6,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from ._compiled import compiled, is_concrete
+from ._memory import fetched
 
 # Inside a trace a matrix is squared so often at most: it's of a norm up to 1e20 then.
 MOST = 64
@@ -27,6 +27,6 @@ def _square_repeatedly(x: jax.Array, counts: jax.Array, /) -> jax.Array:
 
 def square_repeatedly(x: jax.Array, counts: jax.Array, /) -> Any:
     """Square each matrix as often as its count says; inside a trace those whose count is too great become NaN."""
-    if is_concrete(counts) and (np.asarray(counts) > MOST).any():
+    if is_concrete(counts) and (fetched(counts) > MOST).any():
         return NotImplemented
     return _square_repeatedly(x, counts)

@@ -12,7 +12,7 @@ from jax import lax
 
 from ..kernels import bits, known_by
 from ._compiled import INDEX, compiled, engine, with_operands
-from ._memory import number
+from ._memory import beside, fetched
 from ._spread import split_of
 from ._writing import writes
 from .indexing import take
@@ -77,8 +77,8 @@ def repeat(x: jax.Array, /, *repeats: jax.Array, count: int | None, axis: int | 
         return _repeat_each(x, count=count, axis=axis)
     # How long the result is depends on values: NumPy repeats the indices, and checks them.
     size = x.size if axis is None else x.shape[axis]
-    indices = np.repeat(np.arange(size), np.asarray(repeats[0]) if count is None else count)
-    return take(x, indices, axis=axis)
+    indices = np.repeat(np.arange(size), fetched(repeats[0]) if count is None else count)
+    return take(x, beside(x, indices)[0], axis=axis)
 
 
 # XLA gathers an array over devices on each for indices, and for slices whose starts are operands.
@@ -110,7 +110,7 @@ def _roll(*arrays: jax.Array, axis: tuple[int, ...]) -> jax.Array:
 @with_operands(_roll)
 def _rolled(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> tuple[list[Any], dict[str, Any]]:
     # Where the result begins in two copies of the array, one after the other.
-    starts = [number(-count % (x.shape[each] or 1), INDEX) for count, each in zip(shift, axis, strict=True)]
+    starts = [(-count % (x.shape[each] or 1), INDEX) for count, each in zip(shift, axis, strict=True)]
     return starts, {"axis": axis}
 
 

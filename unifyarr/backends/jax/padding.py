@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ._compiled import compiled
-from ._memory import number
+from ._operands import number
 
 Pairs = tuple[tuple[Any, Any], ...]
 
@@ -29,6 +29,6 @@ def pad(x: jax.Array, /, *, widths: Pairs, mode: str, values: Pairs) -> jax.Arra
     constants = {repr(value): value for pair in values for value in pair}
     if mode == "constant" and len(constants) == 1:
         [constant] = constants.values()
-        return _pad_with(x, number(constant, x.dtype), widths=widths)
+        return _pad_with(x, number(constant, x.dtype, x), widths=widths)
     # As static arguments 0.0 and -0.0, or 1 and 1.0, would be one within a tuple.
-    return _pad(x, *(number(value, x.dtype) for pair in values for value in pair), widths=widths, mode=mode)
+    return _pad(x, *(number(value, x.dtype, x) for pair in values for value in pair), widths=widths, mode=mode)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._compiled import INDEX, compiled
 from ._devices import fitting
-from ._memory import number
+from ._operands import number
 
 
 def random_state(seed: np.ndarray, device: Any) -> jax.Array:
@@ -54,7 +54,7 @@ def _draw_integers(state: jax.Array, low: jax.Array, high: jax.Array, /, *, shap
 
 
 def draw_integers(state: jax.Array, /, *, low: int, high: int, shape: Any, dtype: Any, device: Any) -> Any:
-    bounds = (number(int(bound), dtype) for bound in (low, high))
+    bounds = (number(int(bound), dtype, state) for bound in (low, high))
     return _draw_integers(state, *bounds, shape=shape, dtype=dtype, device=device)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import by_host, has_subnormals, worked_around
 from . import _ordering
 from ._compiled import COMPLEX, INDEX, Kernel, compiled, engine, is_concrete
-from ._memory import beside
+from ._memory import beside, fetched
 
 where = engine(jnp.where)
 
@@ -32,9 +32,9 @@ argmin = _index_of(jnp.argmin, _ordering.argmin_complex)
 
 @by_host("how many there are depends on values: JAX compiles for each number")
 def nonzero(x: jax.Array, /) -> tuple[jax.Array, ...]:
-    if not is_concrete(x) or has_subnormals(np.asarray(x)):
+    if not is_concrete(x) or has_subnormals(fetched(x)):
         return jnp.nonzero(x)
-    return beside(x, *np.nonzero(np.asarray(x)))
+    return beside(x, *np.nonzero(fetched(x)))
 
 
 @compiled

@@ -12,7 +12,7 @@ from .. import kernels
 from ..kernels import by_host, has_subnormals
 from . import _ordering
 from ._compiled import INDEX, compiled, is_concrete
-from ._memory import beside
+from ._memory import beside, fetched
 
 
 @compiled
@@ -38,13 +38,13 @@ def _inverse(order: jax.Array, begins: jax.Array, /, *, shape: tuple[int, ...]) 
 
 def _on_host(x: jax.Array) -> bool:
     # NumPy sorts no bfloat16 with NaN, and tells subnormal numbers from zeros.
-    return is_concrete(x) and x.dtype.kind != "V" and not has_subnormals(np.asarray(x))
+    return is_concrete(x) and x.dtype.kind != "V" and not has_subnormals(fetched(x))
 
 
 @by_host("how many values there are depends on the values: JAX compiles for each number")
 def unique_all(x: jax.Array, /) -> tuple[jax.Array, ...]:
     if _on_host(x):
-        return beside(x, *np.unique_all(np.asarray(x)))
+        return beside(x, *np.unique_all(fetched(x)))
     values, order, begins = _sorted(x)
     (first,) = jnp.nonzero(begins)
     counts = jnp.diff(first, append=np.full(1, x.size, INDEX))
@@ -53,17 +53,17 @@ def unique_all(x: jax.Array, /) -> tuple[jax.Array, ...]:
 
 @by_host("how many values there are depends on the values: JAX compiles for each number")
 def unique_counts(x: jax.Array, /) -> Any:
-    return beside(x, *np.unique_counts(np.asarray(x))) if _on_host(x) else NotImplemented
+    return beside(x, *np.unique_counts(fetched(x))) if _on_host(x) else NotImplemented
 
 
 @by_host("how many values there are depends on the values: JAX compiles for each number")
 def unique_inverse(x: jax.Array, /) -> Any:
-    return beside(x, *kernels.unique_inverse(np.asarray(x))) if _on_host(x) else NotImplemented
+    return beside(x, *kernels.unique_inverse(fetched(x))) if _on_host(x) else NotImplemented
 
 
 @by_host("how many values there are depends on the values: JAX compiles for each number")
 def unique_values(x: jax.Array, /) -> jax.Array:
     if _on_host(x):
-        return beside(x, np.unique(np.asarray(x), equal_nan=False))[0]
+        return beside(x, np.unique(fetched(x), equal_nan=False))[0]
     values, _, begins = _sorted(x)
     return values[jnp.nonzero(begins)]

@@ -16,7 +16,6 @@ from ..kernels import worked_around
 from . import _ordering
 from ._compiled import COMPLEX, Kernel, compiled, in_single, with_operands
 from ._complex import differentiated_as
-from ._memory import number
 from .data_type import astype
 
 Axis = tuple[int, ...]
@@ -93,8 +92,8 @@ def _mean(x: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
     return _sum(x, axis=axis, keepdims=keepdims) / np.array(math.prod(x.shape[i] for i in axis), x.dtype)
 
 
-def _divisor(x: jax.Array, axis: Axis, correction: float) -> jax.Array:
-    return number(float(builtins.max(math.prod(x.shape[i] for i in axis) - correction, 0)), _FLOAT)
+def _divisor(x: jax.Array, axis: Axis, correction: float) -> tuple[float, np.dtype[Any]]:
+    return float(builtins.max(math.prod(x.shape[i] for i in axis) - correction, 0)), _FLOAT
 
 
 @in_single
