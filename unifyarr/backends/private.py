@@ -97,6 +97,9 @@ NAMES: dict[str, Private] = {
         "tensors of NumPy's values, sooner", "`tf.constant`"
     ),
     "tensorflow.python.eager.context.context": Private("the engine, for the calls below", "the public functions"),
+    "tensorflow.python.eager.context.Context.device_name": Private(
+        "the device of the running scope", "that of a tensor that is made"
+    ),
     "tensorflow.python.eager.context.Context.call_function": Private(
         "calls of traced functions, sooner", "the function"
     ),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, wraps
 from types import ModuleType
 from typing import Any, final
 
@@ -13,7 +11,7 @@ import numpy as np
 
 from ...errors import CopyError, DeviceError, DtypeError, InplaceUpdateError
 from .. import base
-from ..kernels import Applied, described, own_error, state
+from ..kernels import described, own_error
 from ..memory import export, reads_marks
 from . import (
     _items,
@@ -44,6 +42,7 @@ from . import (
     transformations,
     utility,
 )
+from ._devices import device_name, device_names, placed
 from ._engine import (
     MAX_SLICE,
     NUMPY_DTYPES,
@@ -60,7 +59,15 @@ from ._engine import (
     raw,
     tf,
 )
-from ._private import dtype_of_eager, is_eager, shape_of_eager, trace_cell, type_of_eager, values_of_eager
+from ._private import (
+    current_device,
+    dtype_of_eager,
+    is_eager,
+    shape_of_eager,
+    trace_cell,
+    type_of_eager,
+    values_of_eager,
+)
 from ._whole import Whole
 
 _VARIABLE: Any = tf.Variable
@@ -68,80 +75,6 @@ _VARIABLE: Any = tf.Variable
 _PAYS = 1 << 18
 # DLPack's numbers of device types.
 _DLPACK_CPU = 1
-
-
-# "/job:localhost/replica:0/task:0/device:CPU:0", "/GPU:1", "CPU:0", "cpu"; in a graph "/device:CPU:*" is any of them.
-_DEVICE = re.compile(r"(?:.*/)?(?:device:)?([a-z]+)(?::(\d+|\*))?", re.IGNORECASE)
-
-
-@lru_cache(maxsize=1)
-def _device_names() -> list[str]:
-    names = [_device_name(device.name) for device in tf.config.list_logical_devices()]
-    return sorted(names, key=lambda name: not name.startswith("gpu"))
-
-
-@lru_cache(maxsize=256)
-def _device_name(device: str) -> str:
-    """Return "cpu" or "gpu:0" for any of TensorFlow's spellings; a node of a graph may have none yet."""
-    if not device:
-        return _device_names()[0]
-    if (match := _DEVICE.fullmatch(device)) is None:
-        raise DeviceError(f"device {device!r} is not one of TensorFlow's, which are {list(_device_names())}")
-    kind, index = match[1].lower(), 0 if match[2] in (None, "*") else int(match[2])
-    return kind if (kind, index) == ("cpu", 0) else f"{kind}:{index}"
-
-
-@lru_cache(maxsize=256)
-def _is_default(device: str) -> bool:
-    return _device_name(device) == _device_names()[0]
-
-
-def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]:
-    """Run a kernel where its first array lives: TensorFlow runs ops on the default device, and moves their inputs.
-
-    Operands that meet elementwise have to live on one device; other arrays, of indices for example, are moved.
-    """
-
-    @wraps(kernel)
-    def placed(*arrays: Any, **arguments: Any) -> Any:
-        if not arrays or is_alone():
-            return kernel(*arrays, **arguments)
-        device = arrays[0].device
-        if elementwise and len(arrays) == 2 and (other := arrays[1].device) != device and device and other:
-            # In a graph one device has several names.
-            one, two = _device_name(device), _device_name(other)
-            if one != two:
-                raise DeviceError(f"arrays of two devices meet in one call: {one}, {two}")
-        # A node of a graph has no device, or the one that the user asked for.
-        if _is_default(device):
-            return kernel(*arrays, **arguments)
-        with tf.device(device):
-            return kernel(*arrays, **arguments)
-
-    state(placed, unplaced=kernel)
-    # What stands for it in some calls runs there too.
-    for name in _STANDING:
-        if hasattr(kernel, name):
-            setattr(placed, name, _placed(getattr(kernel, name), elementwise))
-    for name in _MAKING:
-        if hasattr(kernel, name):
-            setattr(placed, name, _making_placed(getattr(kernel, name), elementwise))
-    return placed
-
-
-# Attributes of kernels, as ``backends/kernels.py`` has them.
-_STANDING, _MAKING = ("native", "outside_gaps"), ("bind", "known")
-
-
-def _making_placed(make: Callable[..., Any], elementwise: bool) -> Callable[..., Any]:
-    def made(*natives: Any, **static: Any) -> Any:
-        kernel = make(*natives, **static)
-        if isinstance(kernel, Applied):
-            # Without what shortcuts would call instead of it.
-            return _placed(kernel.__call__, elementwise)
-        return None if kernel is None else _placed(kernel, elementwise)
-
-    return made
 
 
 def _as_tensor(native: Any, dtype: Any = None, name: str | None = None) -> Any:
@@ -252,19 +185,20 @@ class Backend(base.Backend[Any]):
 
     def devices(self) -> list[str]:
         """Return the names of all devices, the default one first."""
-        return list(_device_names())
+        names, first = device_names(), "" if is_alone() else current_device()
+        return sorted(names, key=device_name(first).__ne__) if first else list(names)
 
     def device(self, native: Any) -> str:
         """Return the name of the device that an array lives on."""
-        return _device_name(native.device)
+        return device_name(native.device)
 
     def as_device(self, device: object) -> str:
         """Return TensorFlow's spelling of a device for a name or for any of its own spellings."""
         # torch's and JAX's name of a GPU too.
         known = device.replace("cuda", "gpu", 1) if isinstance(device, str) else ""
-        if not known or (name := _device_name(known)) not in _device_names():
+        if not known or (name := device_name(known)) not in device_names():
             given = described(device)
-            raise DeviceError(f"device {given} is not one of TensorFlow's, which are {list(_device_names())}")
+            raise DeviceError(f"device {given} is not one of TensorFlow's, which are {list(device_names())}")
         return f"/device:{name.upper()}" if ":" in name else f"/device:{name.upper()}:0"
 
     def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:
@@ -309,7 +243,7 @@ class Backend(base.Backend[Any]):
 
     def to_device(self, native: Any, device: Any) -> Any:
         """Return the array on ``device``: itself where it is there already."""
-        if _device_name(native.device) == _device_name(device):
+        if device_name(native.device) == device_name(device):
             return native
         with tf.device(device):
             return tf.identity(native)
@@ -493,4 +427,4 @@ class Backend(base.Backend[Any]):
 
     def as_kernel(self, function: Callable[..., Any], module: ModuleType) -> Callable[..., Any]:
         """Return a kernel that runs where its arrays live."""
-        return _placed(function, module is elementwise)
+        return placed(function, module is elementwise)

@@ -27,6 +27,7 @@ from ._private import EagerTensor as EagerTensor
 from ._private import ResourceVariable as ResourceVariable
 from ._private import (
     could_possibly_record,
+    current_device,
     eager_adopted,
     eager_constant,
     eager_op,
@@ -132,11 +133,30 @@ def integer(value: int) -> Any:
         return tf.constant(np.int32(value))
 
 
-@lru_cache(maxsize=1024)
+def kept(maxsize: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Keep the tensors that a function makes outside of all graphs, on each device where they're asked for.
+
+    Axes, sizes and indices of 32 bits need no such care: accelerators read them from the host.
+    """
+
+    def decorate(make: Callable[..., Any]) -> Callable[..., Any]:
+        @lru_cache(maxsize=maxsize)
+        def made(device: str, *given: Any) -> Any:
+            with tf.init_scope():
+                return make(*given)
+
+        def find(*given: Any) -> Any:
+            return made("" if is_alone() else current_device(), *given)
+
+        return find
+
+    return decorate
+
+
+@kept(1024)
 def _scalar(text: str, dtype: Any) -> Any:
-    with tf.init_scope():
-        kind = int if dtype in INTEGER or dtype in BOOL else complex if dtype in COMPLEX else float
-        return tf.constant(np.array(kind(text), NUMPY_DTYPES[dtype]))
+    kind = int if dtype in INTEGER or dtype in BOOL else complex if dtype in COMPLEX else float
+    return tf.constant(np.array(kind(text), NUMPY_DTYPES[dtype]))
 
 
 def constant(value: float, dtype: Any) -> Any:

@@ -7,11 +7,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from ._devices import runs_beside
 from ._stored import narrowed, wide_dtype, widened
 
 Function = Callable[..., list[Any]]
 
 
+@runs_beside(1, 2, 3)
 def scan(
     step: Callable[..., tuple[list[Any], list[Any]]],
     state: Sequence[Any],
@@ -47,6 +49,7 @@ def scan(
     return narrowed(carried, dtypes[: len(state)]), narrowed(found, kinds)
 
 
+@runs_beside(2, 3)
 def while_loop(
     condition: Callable[..., Any], body: Function, state: Sequence[Any], constants: Sequence[Any]
 ) -> list[Any]:
@@ -61,6 +64,7 @@ def while_loop(
     return narrowed(carried, dtypes)
 
 
+@runs_beside(2)
 def switch(index: Any, branches: Sequence[Function], operands: Sequence[Any]) -> list[Any]:
     """Return what one of several functions of the operands returns."""
     given, dtypes = [x.dtype for x in operands], list[Any]()

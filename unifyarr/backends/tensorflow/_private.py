@@ -26,6 +26,7 @@ if None in _record:
 could_possibly_record, should_record_backprop, pack_tangents = _record
 
 _context: Any = private("tensorflow.python.eager.context.context")
+_device_name: Any = private("tensorflow.python.eager.context.Context.device_name")
 _call_function: Any = private("tensorflow.python.eager.context.Context.call_function")
 _execute: Any = private("tensorflow.python.pywrap_tfe.TFE_Py_FastPathExecute")
 _is_in_xla: Any = private("tensorflow.python.ops.control_flow_util.GraphOrParentsInXlaContext")
@@ -56,6 +57,14 @@ def _find_is_eager() -> Callable[[], bool]:
 
 
 is_eager = _find_is_eager()
+
+
+def current_device() -> str:
+    """Return the engine's name of the device where tensors are made now; an empty one outside of ``tf.device``."""
+    if _context is None or _device_name is None:
+        with tf.init_scope():
+            return str(tf.zeros(()).device)
+    return _context().device_name or ""
 
 
 class _TraceCell:
@@ -150,6 +159,7 @@ __all__ = [
     "ResourceVariable",
     "called_at_once",
     "could_possibly_record",
+    "current_device",
     "dtype_of_eager",
     "eager_adopted",
     "eager_constant",

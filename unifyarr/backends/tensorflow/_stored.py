@@ -7,7 +7,7 @@ and of the integers it reads no part either. Each of their numbers is one of the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial, wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from ._engine import (
     cast,
     integer,
     is_variable,
+    kept,
     may_record,
     raw,
     reshape,
@@ -116,19 +117,17 @@ def check_recorded(x: Any, dtype: Any) -> None:
         )
 
 
-@lru_cache(maxsize=8)
+@kept(8)
 def _bits_of_half(dtype: Any) -> Any:
     # What numbers of half precision are in ``dtype``, by their bits.
     with np.errstate(all="ignore"):
         halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(NUMPY_DTYPES[dtype])
-    with tf.init_scope():
-        return tf.constant(halves.view(np.uint8))
+    return tf.constant(halves.view(np.uint8))
 
 
-@lru_cache(maxsize=8)
+@kept(8)
 def _of_bits(dtype: Any) -> Any:
-    with tf.init_scope():
-        return tf.constant(np.arange(256, dtype=np.uint8).view(NUMPY_DTYPES[dtype]))
+    return tf.constant(np.arange(256, dtype=np.uint8).view(NUMPY_DTYPES[dtype]))
 
 
 def to_bits(x: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._engine import NARROW, EagerTensor, may_record, tf
+from ._devices import beside
+from ._engine import NARROW, EagerTensor, is_alone, may_record, tf
 from ._private import called_at_once, shape_of_eager
 
 
@@ -38,6 +39,12 @@ class Whole:
 
     def __call__(self, *natives: Any) -> Any:
         """Return the natives that the function returns."""
+        if is_alone():
+            return self._result(natives)
+        with beside(natives):
+            return self._result(natives)
+
+    def _result(self, natives: Sequence[Any]) -> Any:
         if may_record():
             return self._called(natives)
         shapes = [shape_of_eager(native) if type(native) is EagerTensor else None for native in natives]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,31 +12,41 @@ from ._engine import TENSORFLOW_DTYPES, constant, integer, integers, is_alone, r
 from ._stored import moves
 
 
-def _fill(value: Any, /, *, shape: tuple[int, ...], device: Any) -> Any:
-    if device is None or is_alone():
-        return raw.Fill(dims=integers(*shape), value=value)
-    with tf.device(device):
-        return raw.Fill(dims=integers(*shape), value=value)
+def _fill(value: Any, /, *, shape: tuple[int, ...]) -> Any:
+    return raw.Fill(dims=integers(*shape), value=value)
 
 
 # Of what NumPy's own dtypes name, none is only stored.
 _fill_stored = moves()(_fill)
 
 
-def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: Any) -> Any:
+def _placed(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Fill a new tensor with what is made on its device."""
+
+    def filled(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any, **options: Any) -> Any:
+        fill = _fill if is_numpys(dtype) else _fill_stored
+        if device is None or is_alone():
+            return fill(make(dtype=dtype, **options), shape=shape)
+        with tf.device(device):
+            return fill(make(dtype=dtype, **options), shape=shape)
+
+    return filled
+
+
+@_placed
+def full(*, dtype: np.dtype[Any], fill_value: complex) -> Any:
     # NumPy makes the element, with its rules for values out of range; a constant from a Python scalar can lose -0.0.
-    fill = _fill if is_numpys(dtype) else _fill_stored
-    return fill(tf.constant(np.full((), fill_value, dtype)), shape=shape, device=device)
+    return tf.constant(np.full((), fill_value, dtype))
 
 
-def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
-    fill = _fill if is_numpys(dtype) else _fill_stored
-    return fill(constant(0, TENSORFLOW_DTYPES[dtype]), shape=shape, device=device)
+@_placed
+def zeros(*, dtype: np.dtype[Any]) -> Any:
+    return constant(0, TENSORFLOW_DTYPES[dtype])
 
 
-def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
-    fill = _fill if is_numpys(dtype) else _fill_stored
-    return fill(constant(1, TENSORFLOW_DTYPES[dtype]), shape=shape, device=device)
+@_placed
+def ones(*, dtype: np.dtype[Any]) -> Any:
+    return constant(1, TENSORFLOW_DTYPES[dtype])
 
 
 # An immutable tensor has to be filled with something.

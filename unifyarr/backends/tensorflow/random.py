@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ._engine import TENSORFLOW_DTYPES, constant, integers, raw, tf
+from ._engine import TENSORFLOW_DTYPES, constant, integers, kept, raw, tf
 
 # Which generator ``auto_select`` takes depends on the device. The functions of ``tf.random`` take a hundred times as
 # long as the raw ops do: with this one they scramble the seed in Python.
@@ -29,10 +28,9 @@ def _next(state: Any) -> Any:
     return raw.AddV2(x=state, y=_one_draw())
 
 
-@lru_cache(maxsize=1)
+@kept(8)
 def _one_draw() -> Any:
-    with tf.init_scope():
-        return tf.constant(np.array([0, 1], np.int64))
+    return tf.constant(np.array([0, 1], np.int64))
 
 
 def _drawn(op: Callable[..., Any], state: Any, shape: tuple[int, ...], **options: Any) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._devices import beside, runs_beside
 from ._engine import COMPLEX, TENSORFLOW_DTYPES, tf
 
 Function = Callable[..., Any]
@@ -20,6 +21,7 @@ def _conjugates(arrays: Sequence[Any]) -> list[Any]:
     return [tf.math.conj(x) if x.dtype in COMPLEX else x for x in arrays]
 
 
+@runs_beside(1)
 def vjp(function: Function, arrays: Sequence[Any], once: bool) -> tuple[list[Any], list[Any], Function]:
     """Return results, what goes along, and what gives gradients for cotangents of the results, ``once`` or often."""
     # A tape tells arrays by identity, and one may have been passed twice.
@@ -30,13 +32,15 @@ def vjp(function: Function, arrays: Sequence[Any], once: bool) -> tuple[list[Any
 
     def gradients(cotangents: Sequence[Any]) -> list[Any]:
         zero = tf.UnconnectedGradients.ZERO
-        found = tape.gradient(results, arrays, _conjugates(cotangents), unconnected_gradients=zero)
-        # What was gathered from has its gradient as slices.
-        return _conjugates([tf.convert_to_tensor(x) for x in found])
+        with beside(arrays):
+            found = tape.gradient(results, arrays, _conjugates(cotangents), unconnected_gradients=zero)
+            # What was gathered from has its gradient as slices.
+            return _conjugates([tf.convert_to_tensor(x) for x in found])
 
     return results, others, gradients
 
 
+@runs_beside(1)
 def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
     """Return results, their tangents, and what goes along."""
     arrays = [tf.identity(x) for x in arrays]
@@ -46,6 +50,7 @@ def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> t
     return results, [accumulator.jvp(x, unconnected_gradients=zero) for x in results], others
 
 
+@runs_beside(1)
 def vmap(function: Function, arrays: Sequence[Any]) -> list[Any]:
     """Return the results of a function, which returns one list, for each element of the first axes."""
 
