@@ -194,6 +194,19 @@ def test_a_write_changes_no_layout(backend: str) -> None:
     assert_same(batched, as_numpy(one_by_one))
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+def test_convolutions_with_weights_of_their_own(backend: str, groups: int) -> None:
+    # They are one convolution of many groups, for which TensorFlow has no kernel.
+    values = np.sin(np.arange(96.0)).reshape(2, 4, 4, 3)
+    images, weights = fresh(values[:, :1], values[:, :, : 4 // groups, :2])
+
+    def function(x: ua.Array, weight: ua.Array) -> ua.Array:
+        return ua.nn.conv1d(x, weight, groups=groups)
+
+    expected = ua.stack([function(x, weight) for x, weight in zip(images, weights, strict=True)])
+    assert_same(ua.vmap(function)(images, weights), as_numpy(expected))
+
+
 USES: dict[str, Any] = {
     "in no batch": lambda kept, x: kept["array"] + 1,
     "in a function": lambda kept, x: ua.sum(kept["array"]),

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..._core.kernels.record import RANDOM, ROWS
-from ..calls import Call
+from ..calls import Call, Declined
 from ..natives import Batched
 from ..rule import kind_rule, rule
 
@@ -28,10 +28,17 @@ def _convolution(call: Call, x: Batched, weight: Batched, *biases: Batched, grou
     images, channels, *inner = call.shape(x)
     outputs = call.shape(weight)[0]
     dtype = k.dtype(x.value)
+
+    def convolved(*values: Any, groups: int) -> Any:
+        found = k.convolution(*values, groups=groups, **static)
+        if found is NotImplemented:
+            raise Declined
+        return found
+
     if weight.is_constant:
         flat = k.reshape(x.value, (call.size * images, channels, *inner)) if not x.is_constant else x.value
         plain = [each.value for each in biases if each.is_constant]
-        found = k.convolution(flat, weight.value, *plain, groups=groups, **static)
+        found = convolved(flat, weight.value, *plain, groups=groups)
         lengths = k.shape(found)[2:]
         if x.is_constant:
             found = k.reshape(found, (1, images, outputs, *lengths))
@@ -42,7 +49,7 @@ def _convolution(call: Call, x: Batched, weight: Batched, *biases: Batched, grou
         moved = k.permute_dims(call.front(x), [1, 0, *range(2, len(inner) + 3)])
         flat = k.reshape(moved, (images, call.size * channels, *inner))
         weights = k.reshape(weight.value, (call.size * outputs, *call.shape(weight)[1:]))
-        found = k.convolution(flat, weights, groups=groups * call.size, **static)
+        found = convolved(flat, weights, groups=groups * call.size)
         lengths = k.shape(found)[2:]
         found = k.reshape(found, (images, call.size, outputs, *lengths))
         found = k.permute_dims(found, [1, 0, *range(2, len(lengths) + 3)])
