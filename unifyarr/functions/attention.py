@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array, as_floating, as_single
+from .._core.arrays.convert import as_array_beside, as_floating, as_single
 from .._core.arrays.scratch import room
 from .._core.calling.invoke import attempt, attempt_for_derivative, check_result
 from .._core.declaring.declare import compositional, mixed
@@ -97,7 +97,7 @@ def scaled_dot_product_attention(
     """
     # Converted first: if an array has no truth value, this raises before ``out`` is written.
     is_causal = bool(is_causal)
-    mask = None if mask is None else as_array(mask, query._backend)
+    mask = None if mask is None else as_array_beside(mask, query)
     for x in (query, key, value, *(() if mask is None else (mask,))):
         if x.dtype.kind == "c":
             raise DtypeError(f"attention orders scores, which there is no order for in {x.dtype}")
@@ -257,8 +257,8 @@ def multi_head_attention(
     shared = heads if key_heads is None else as_integer(key_heads, "key_heads")
     if shared < 1 or heads % shared:
         raise ShapeError(f"num_heads={heads} of multi_head_attention() is a multiple of key_heads, unlike {shared}")
-    key = query if key is None else as_array(key, query._backend)
-    value = key if value is None else as_array(value, query._backend)
+    key = query if key is None else as_array_beside(key, query)
+    value = key if value is None else as_array_beside(value, query)
     projections = query_projection, key_projection, value_projection
     for project in (*projections, output_projection):
         if project is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array, as_single
+from .._core.arrays.convert import as_array_beside, as_single
 from .._core.calling.invoke import attempt, check_result
 from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
@@ -48,7 +48,7 @@ def _convolve(
     groups: int,
     out: Array | None,
 ) -> Array:
-    bias = None if bias is None else as_array(bias, x._backend)
+    bias = None if bias is None else as_array_beside(bias, x)
     _check_shapes(name, axes, x, weight, bias, groups)
     strides, dilations = as_lengths("stride", stride, axes), as_lengths("dilation", dilation, axes)
     kernel = weight.shape[2:]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array, as_floating, as_single
+from .._core.arrays.convert import as_array_beside, as_floating, as_single
 from .._core.declaring.declare import compositional
 from .._core.values.declared import package
 from .._core.values.shapes import as_axis, broadcast
@@ -77,7 +77,7 @@ def lfilter(
     for name, each in (("b", b), ("a", a)):
         if each.ndim != 1 or not each.size:
             raise ShapeError(f"lfilter() takes {name} of shape (n,) with at least one coefficient, not {each.shape}")
-    given = (b, a, x) if zi is None else (b, a, x, as_array(zi, x._backend))
+    given = (b, a, x) if zi is None else (b, a, x, as_array_beside(zi, x))
     wide = promoted(*map(as_floating, given))
     dtype = wide[0].dtype
     b, a, x, *rest = map(as_single, wide)

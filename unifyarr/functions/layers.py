@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array, as_floating, from_host
+from .._core.arrays.convert import as_array_beside, as_floating, from_host
 from .._core.arrays.numbers import as_real
 from .._core.arrays.scratch import reuse, room
 from .._core.calling.invoke import attempt, check_result
@@ -75,7 +75,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None, *, out: Array | N
     shape = (*given[:-1], matrix[0])
     if bias is None:
         return matmul(x, weight.T, out=out)
-    bias = as_array(bias, x._backend)
+    bias = as_array_beside(bias, x)
     if bias.shape != shape[-1:]:
         raise ShapeError(f"linear(): bias has shape {bias.shape}, but weight gives {matrix[0]} elements")
     x, weight, bias = promoted(x, weight, bias)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array, as_real_floating, as_single, check_real, from_host, has_dtype
+from .._core.arrays.convert import as_array_beside, as_real_floating, as_single, check_real, from_host, has_dtype
 from .._core.arrays.numbers import as_real
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
@@ -70,7 +70,7 @@ def rotary_embedding(
     if x.ndim < 2 or x.shape[-1] % 2:
         raise ShapeError(f"rotary_embedding() takes shape (..., L, E) with an even number of features, not {x.shape}")
     places = arange(x.shape[-2], device=x.device, backend=x.backend) if positions is None else positions
-    places = as_array(places, x._backend)
+    places = as_array_beside(places, x)
     check_real(places, "rotary_embedding")
     if broadcast(x.shape[:-1], places.shape, name="rotary_embedding") != x.shape[:-1]:
         raise ShapeError(f"positions of shape {places.shape} don't broadcast to {x.shape[:-1]}, all but the features")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array
+from .._core.arrays.convert import as_array_beside
 from .._core.calling.invoke import attempt_several, invoke, invoke_several
 from .._core.declaring.declare import mixed, primary
 from .._core.engines import dtypes
@@ -64,9 +64,9 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False, out
 
     Source: Array API standard 2025.12, ``isin``.
     """
-    backend = next(x._backend for x in (x1, x2) if isinstance(x, Array))
+    like = next(x for x in (x1, x2) if isinstance(x, Array))
     dtype = dtypes.promote(*(x.dtype if isinstance(x, Array) else type(x) for x in (x1, x2)))
-    first, second = (as_array(x, backend).astype(dtype, copy=False) for x in (x1, x2))
+    first, second = (as_array_beside(x, like).astype(dtype, copy=False) for x in (x1, x2))
     return invoke("isin", first, second, invert=bool(invert), out=out, result=(first.shape, dtypes.bool))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array, as_floating, as_single
+from .._core.arrays.convert import as_array_beside, as_floating, as_single
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
@@ -186,7 +186,7 @@ def _window(name: str, window: Array | None, size: int, x: Array) -> Array:
     # In the precision of the signal.
     if window is None:
         return ones((size,), dtype=x.real.dtype, device=x.device, backend=x.backend)
-    window = as_array(window, x._backend)
+    window = as_array_beside(window, x)
     if window.ndim != 1 or window.shape[0] > size:
         raise ShapeError(f"{name}() takes a window of at most n_fft={size} samples, not one of shape {window.shape}")
     is_single = x.dtype in (dtypes.float32, dtypes.complex64)

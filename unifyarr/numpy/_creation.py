@@ -300,7 +300,7 @@ def full_like(
     result = ua.empty(lengths, **options)
     # Any value is cast, as in NumPy; a Python integer beyond the dtype raises.
     scalar = kind_of(fill_value) in dtypes.SCALARS
-    value = fill_value if scalar else convert.as_array(fill_value, result._backend)
+    value = fill_value if scalar else convert.as_array_beside(fill_value, result)
     if scalar and dtypes.can_cast(kind_of(fill_value), result.dtype):
         return ua.full(lengths, fill_value, **options)
     result[...] = as_array(value).astype(result.dtype) if scalar else value.astype(result.dtype)

@@ -208,7 +208,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Array:
         places = np.flatnonzero(places)
     if places.ndim > 1:
         raise ValueError(f"positions stand in one axis, not in the shape {places.shape}")
-    added = convert.as_array(values, x._backend).astype(x.dtype, copy=False)
+    added = convert.as_array_beside(values, x).astype(x.dtype, copy=False)
     if places.size == 1:
         # As many as there are, all before one position.
         added = ua.reshape(added, (1,) * (x.ndim - added.ndim) + added.shape)

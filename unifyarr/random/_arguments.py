@@ -17,7 +17,7 @@ from .._core.calling.mapping import check_leaves
 from .._core.engines import dtypes
 from .._core.engines.current import current
 from .._core.engines.dtypes import DType
-from .._core.engines.handle import Handle
+from .._core.engines.handle import Handle, has_one_device
 from .._core.engines.natives import backend_of_native
 from .._core.engines.registry import load, when_loaded
 from .._core.engines.tracing import inside, mode, unrepeatable
@@ -70,6 +70,13 @@ class Where(NamedTuple):
     def handle(self) -> Handle:
         """Return the backend of the result if there's no ``out``."""
         return inside(load(self.backend)) if self.backend is not None else current()
+
+
+def beside(where: Where, *parameters: Any) -> Where:
+    """Return where a result goes: if nothing says it, to the device of the first parameter that is an array there."""
+    if where.device is not None or where.out is not None or has_one_device(backend := where.handle()):
+        return where
+    return where._replace(device=convert.device_of(parameters, backend))
 
 
 # The backends that are loaded and may trace programs of their own, as mutable engines don't.

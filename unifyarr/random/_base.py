@@ -20,7 +20,7 @@ from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
 from ..backends.forks import free_after_fork
 from ..errors import BackendFeatureError
-from ._arguments import STAGING, Place, Where, as_host, check, places, refuse_inside_trace, store
+from ._arguments import STAGING, Place, Where, as_host, beside, check, places, refuse_inside_trace, store
 from ._host import KNOWN, OWN, key_of, remember, sample
 from ._later import Sampler, draw_later, is_drawn_later, is_steady, sampler
 from ._native import Native
@@ -275,7 +275,7 @@ class Base:
         check(name, given)
         if shapes is None:
             shapes = [np.shape(value) for value in given.values()]
-        found = places(name, where, kind, kinds, shapes, event)
+        found = places(name, beside(where, *parameters.values()), kind, kinds, shapes, event)
         # Numbers drawn directly into their target can't be taken back.
         alone = len(found) == 1
 

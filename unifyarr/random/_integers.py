@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from ..errors import BackendFeatureError, DtypeError
-from ._arguments import Where, as_host, check_range, places, refuse_inside_trace
+from ._arguments import Where, as_host, beside, check_range, places, refuse_inside_trace
 from ._base import Base
 from ._later import Sampler
 from ._native import is_native
@@ -70,7 +70,7 @@ class Integers(Base):
                 return self._native.draw("integers", where, int, "iub", _static(low, high, endpoint))
         refuse_inside_trace("integers")
         start, stop = _span(as_host(low), None if high is None else as_host(high))
-        found = places("integers", where, int, "iub", [np.shape(start), np.shape(stop)], ())
+        found = places("integers", beside(where, low, high), int, "iub", [np.shape(start), np.shape(stop)], ())
         for place in found:
             check_range(start, stop, endpoint, place.dtype)
 

@@ -11,7 +11,7 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
 from ..errors import DtypeError, ShapeError
-from ._arguments import NOT_NEGATIVE, POSITIVE, Where, as_host, check, distribution, places
+from ._arguments import NOT_NEGATIVE, POSITIVE, Where, as_host, beside, check, distribution, places
 from ._base import Base
 from ._host import cast
 
@@ -72,7 +72,9 @@ class Multivariate(Base):
         if not np.all(np.abs(sums - 1) < 1e-6):
             raise ValueError(f"multinomial() takes pvals whose sum is 1, not {np.max(sums)}: divide them by their sum")
         where = Where(size, dtype, device, backend, out)
-        return self._vectors("multinomial", where, "iuf", (np.shape(count), p.shape[:-1]), last, n=count, pvals=p)
+        return self._vectors(
+            "multinomial", beside(where, n, pvals), "iuf", (np.shape(count), p.shape[:-1]), last, n=count, pvals=p
+        )
 
     @distribution(colors=NOT_NEGATIVE, nsample=NOT_NEGATIVE)
     def multivariate_hypergeometric(
@@ -120,7 +122,7 @@ class Multivariate(Base):
             raise ValueError(f"multivariate_hypergeometric() draws {nsample} of {urn.sum()}: there are no more")
         where = Where(size, dtype, device, backend, out)
         options = {"colors": urn, "nsample": nsample, "method": method}
-        return self._vectors("multivariate_hypergeometric", where, "iuf", (), last, **options)
+        return self._vectors("multivariate_hypergeometric", beside(where, colors), "iuf", (), last, **options)
 
     @distribution(alpha=POSITIVE)
     def dirichlet(
@@ -157,7 +159,7 @@ class Multivariate(Base):
         check("dirichlet", {"alpha": concentration})
         last = _last_axis("dirichlet", "alpha", concentration, ndim=1)
         where = Where(size, dtype, device, backend, out)
-        return self._vectors("dirichlet", where, "f", (), last, alpha=concentration)
+        return self._vectors("dirichlet", beside(where, alpha), "f", (), last, alpha=concentration)
 
     def multivariate_normal(
         self,
@@ -213,7 +215,7 @@ class Multivariate(Base):
             raise TypeError(f"method of multivariate_normal() is a string, not {type(method).__name__}")
         options = {"mean": center, "cov": covariance, "check_valid": check_valid, "tol": tol, "method": method}
         where = Where(size, dtype, device, backend, out)
-        return self._vectors("multivariate_normal", where, "f", (), last, **options)
+        return self._vectors("multivariate_normal", beside(where, mean, cov), "f", (), last, **options)
 
     def _vectors(
         self, name: str, where: Where, kinds: str, shapes: Sequence[Shape], event: Shape, **given: Any

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from math import copysign
 from typing import Any
@@ -15,7 +15,7 @@ from ..engines import dtypes
 from ..engines.current import current, device_beside
 from ..engines.dtypes import DType
 from ..engines.foreign import check_data, check_subclass
-from ..engines.handle import Handle
+from ..engines.handle import Handle, has_one_device
 from ..engines.natives import backend_of_native, mismatch
 from ..engines.tracing import current as stand_in
 from ..engines.tracing import recording, running
@@ -155,6 +155,14 @@ def _wrapped(x: Any) -> Array | None:
     return None if own is None else lift(x, own)
 
 
+def _arrays_in(data: Any) -> Iterator[Array]:
+    if isinstance(data, (list, tuple)):
+        for each in data:
+            yield from _arrays_in(each)
+    elif (x := _wrapped(data)) is not None:
+        yield x
+
+
 def stays(data: Any) -> bool:
     """Return whether data holds arrays of an engine that are computed with there alone."""
     if isinstance(data, (list, tuple)):
@@ -263,6 +271,14 @@ def as_array(x: object, backend: Handle, device: object = None) -> Array:
     return wrap(from_data(x, backend, device=device), backend)
 
 
+def as_array_beside(x: object, like: Array) -> Array:
+    """Return what ``as_array`` does, data on the device of an array that they meet."""
+    backend = like._backend
+    if isinstance(x, Array) or has_one_device(backend):
+        return as_array(x, backend)
+    return as_array(x, backend, device_of([like], backend))
+
+
 def as_floating(x: Array) -> Array:
     """Return an array of bools or integers as one of float64, and any other as it is."""
     return x if dtypes.rank(x.dtype) > 1 else x.astype(dtypes.float64)
@@ -295,6 +311,8 @@ def from_data(
     array = _as_numpy(_gather_scalars(data) if holds_arrays else data, dtype)
     if device is None:
         device = device_beside(backend)
+    if device is None and holds_arrays and not has_one_device(backend):
+        device = device_of(_arrays_in(data), backend)
     check_dtype(backend, dtypes.BY_NUMPY[array.dtype], device)
     # What NumPy makes of a list is nobody else's. A large one is copied to where other engines can share it.
     is_own = isinstance(data, (list, tuple)) and array.nbytes < _LARGE

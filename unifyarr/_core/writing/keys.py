@@ -120,7 +120,7 @@ def _as_index(item: Any, x: Array) -> Array | int:
             raise IndexError(f"arrays that index are of integers or bool: {error}") from None
         if not item.ndim and item.dtype.kind in "iu":
             return int(item)
-    array = convert.as_array(item, x._backend)
+    array = convert.as_array_beside(item, x)
     if array.dtype == dtypes.bool:
         return array
     if dtypes.rank(array.dtype) != 1:
