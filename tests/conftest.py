@@ -49,7 +49,7 @@ settings.load_profile(os.environ.get("UNIFYARR_TEST_PROFILE", "ci"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--backends", default=None, help="comma-separated names of the backends to test")
-    parser.addoption("--device", default=None, help="where torch and JAX make arrays: gpu, cpu:1, sim")
+    parser.addoption("--device", default=None, help="where engines make arrays: gpu, cpu, cpu:1, sim")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -64,8 +64,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         shared = engines.SharedCompilations()
         config.add_cleanup(shared.remove)
+    device: str | None = config.getoption("--device")
+    if device and device.partition(":")[0] == "cpu":
+        engines.have_two_cpus(_selected(config))
     _import_all(_selected(config))
-    if device := config.getoption("--device"):
+    if device:
         for backend in _selected(config):
             engines.make_arrays_on(backend, device)
     if "jax" in sys.modules:

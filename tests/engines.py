@@ -30,6 +30,19 @@ def compile_cheaply() -> None:
     os.environ["XLA_FLAGS"] = " ".join([*given, *(flag for flag in XLA_FLAGS if flag.partition("=")[0] not in names)])
 
 
+def have_two_cpus(backends: list[str]) -> None:
+    """Make JAX and TensorFlow have a second CPU, before they are started."""
+    count = "--xla_force_host_platform_device_count"
+    flags = os.environ.get("XLA_FLAGS", "")
+    if "jax" in backends and count not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {count}=2"
+    if "tensorflow" in backends:
+        import tensorflow as tf
+
+        (cpu,) = tf.config.list_physical_devices("CPU")
+        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+
+
 # The default devices that ``--device`` has chosen, by backend.
 _chosen: dict[str, str] = {}
 
@@ -56,9 +69,25 @@ def make_arrays_on(backend: str, device: str) -> None:
         import jax
 
         jax.config.update("jax_default_device", load(backend).as_device(device))
+    elif backend == "tensorflow":
+        _enter_in_each_thread(load(backend).as_device(device))
     else:
-        raise ValueError(f"--device chooses a device of torch or JAX, and {backend} is under test: pass --backends")
+        raise ValueError(f"--device chooses a device of an engine, and {backend} is under test: pass --backends")
     _chosen[backend] = ua.asarray(0.0, backend=backend, device=device).device
+
+
+def _enter_in_each_thread(device: str) -> None:
+    # TensorFlow has no other default device than that of a block of ``tf.device``, which other threads don't see.
+    import tensorflow as tf
+
+    tf.device(device).__enter__()
+    run = threading.Thread.run
+
+    def run_there(thread: threading.Thread) -> None:
+        with tf.device(device):
+            run(thread)
+
+    threading.Thread.run = run_there  # type: ignore[method-assign]
 
 
 def reuse_contexts() -> None:

@@ -1,7 +1,12 @@
-"""The tests of this folder need simulated devices: ``pytest --device sim --backends torch``."""
+"""The tests of this folder need two devices: ``pytest --device sim --backends torch``, ``--device cpu --backends jax``.
+
+The default one is the first. What an engine moves by itself is refused: on an accelerator it would wait for a copy.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,5 +14,25 @@ import pytest
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Collect the test that starts such a process where there are none, and where there are, all others."""
-    is_simulated = (config.getoption("--device") or "").startswith("sim")
-    return True if is_simulated == (collection_path.name == "test_process.py") else None
+    device: str = config.getoption("--device") or ""
+    if not device.startswith(("cpu", "sim")):
+        return True if collection_path.name != "test_process.py" else None
+    of_torch = collection_path.name == "test_simulation.py" and not device.startswith("sim")
+    return True if of_torch or collection_path.name == "test_process.py" else None
+
+
+@pytest.fixture(autouse=True)
+def refuse_transfers(backend: str) -> Iterator[None]:
+    """Have an engine raise where it would move an array to another device by itself."""
+    guard = nullcontext
+    if backend == "jax":
+        import jax
+
+        guard = lambda: jax.transfer_guard("disallow")  # noqa: E731
+    elif backend == "tensorflow":
+        import tensorflow as tf
+
+        # Axes and sizes of 32 bits are read from the host.
+        tf.config.experimental.set_device_policy("silent_for_int32")
+    with guard():
+        yield

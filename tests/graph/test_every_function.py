@@ -51,7 +51,8 @@ def call_of(name: str, case: Case) -> tuple[Any, list[np.ndarray]]:
     return function, [leaves[place] for place in places]
 
 
-def _refuses(backend: str, name: str) -> bool:
+def refuses(backend: str, name: str) -> bool:
+    """Return whether a function can't be compiled on a backend."""
     return name in UNTOLD | READING or (name in OF_LENGTHS and not has(backend, "writes"))
 
 
@@ -64,7 +65,7 @@ def test_a_compiled_call_gives_what_an_eager_one_gives(backend: str, name: str) 
     # Each call is compiled for itself there.
     for case in CASES[name] if has(backend, "writes") else CASES[name][:1]:
         function, arrays = call_of(name, case)
-        if _refuses(backend, name):
+        if refuses(backend, name):
             with pytest.raises((TraceError, UnknownShapeError)):
                 ua.compile(function)(*map(ua.asarray, arrays))
             continue
