@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,21 @@ def _gradient(x: ua.Array) -> Any:
     return ua.grad(total)(x), ua.vmap(ua.grad(lambda row: ua.sum(row**3) + row[0]))(x)
 
 
+def default_device(name: str) -> AbstractContextManager[Any]:
+    """Make a device the default one inside of a block, by the engine's own means."""
+    if ua.current_backend() == "torch":
+        import torch
+
+        return torch.device(name)
+    if ua.current_backend() == "tensorflow":
+        import tensorflow as tf
+
+        return tf.device(name)  # type: ignore[no-any-return]
+    import jax
+
+    return jax.default_device(jax.devices()[1])
+
+
 CASES: dict[str, Callable[[ua.Array], Any]] = {
     name: each
     for name, each in globals().items()
@@ -151,7 +167,8 @@ def test_so_it_does_in_compiled_functions(backend: str, name: str) -> None:
     if name == "_read_by_mask" and not has(backend, "writes"):
         pytest.skip("what engines compile as a whole has no arrays of a length that values decide")
     expected = numpys(ua.compile(function), X)
-    compiled = ua.compile(function)
+    # Inductor has no simulated device.
+    compiled = ua.compile(function, fuse=False)
     if isinstance(expected, Exception):
         with pytest.raises(type(expected)):
             compiled(there(X))
@@ -175,3 +192,23 @@ def test_arrays_of_two_devices_dont_meet(backend: str) -> None:
     with pytest.raises(ua.errors.DeviceError):
         x += y
     assert_values(as_numpy(x), as_numpy(before))
+
+
+def test_a_number_is_made_anew_where_the_default_device_is_another_one(backend: str) -> None:
+    def made() -> ua.Array:
+        return ua.where(ua.asarray(True), 3.5, 4.5)
+
+    first = made().device
+    with default_device(THERE[backend]):
+        assert made().device == ua.zeros(()).device == ua.arange(3).device == THERE[backend]
+        assert (ua.asarray([1.0]) + 3.5).device == THERE[backend]
+    assert made().device == first
+
+
+def test_results_stay_though_the_default_device_is_another_one(backend: str) -> None:
+    here = ua.__array_namespace_info__().default_device()
+    x = ua.asarray(X, device=here)
+    with default_device(THERE[backend]):
+        assert ua.__array_namespace_info__().default_device() == THERE[backend]
+        for made in (x + 1, ua.sum(x), x[:, 0], ua.sort(x), ua.zeros_like(x), ua.compile(ua.sin)(x)):
+            assert made.device == here

@@ -390,7 +390,8 @@ def scalar(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Any
         return _scalar(value, dtype, backend, device)
     # An immutable one can serve again; equal keys aren't enough to tell 0.0 from -0.0, nor True from 1.
     sign = (copysign(1, value.real), copysign(1, value.imag)) if type(value) in (float, complex) else 1
-    return _kept_scalar(value, dtype, backend, device, str(type(value)), sign)
+    default = None if device is not None or has_one_device(backend) else backend.devices()[0]
+    return _kept_scalar(value, dtype, backend, device, str(type(value)), sign, default)
 
 
 def scalar_array(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Array:

@@ -98,7 +98,7 @@ def _put(array: np.ndarray, device: Any) -> jax.Array:
     config, place = jax.config, None if device is None else fitting(device, array.shape)
     kind = array.dtype, array.shape, place or config.jax_default_device, place is None, config.jax_enable_x64
     known = _entered.get(kind)
-    if known is not None and config.jax_transfer_guard_host_to_device in _UNGUARDED:
+    if known is not None and lets_pass():
         # As ``jax.device_put`` does at its end.
         aval, sharding, devices = known
         return batched_device_put(aval, sharding, [array], devices, place is not None)
@@ -113,6 +113,11 @@ def _put(array: np.ndarray, device: Any) -> jax.Array:
 
 # Settings of a transfer guard that let pass what nobody asked for.
 _UNGUARDED = frozenset({None, "allow"})
+
+
+def lets_pass() -> bool:
+    """Return whether JAX moves numbers and NumPy's arrays to a device where nobody asked for it."""
+    return jax.config.jax_transfer_guard_host_to_device in _UNGUARDED
 
 
 def fetched(native: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from ._devices import place_of
-from ._memory import entered, is_alone
+from ._memory import entered, is_alone, lets_pass
 from ._private import ARRAYS, known_value
 
 Kernel = Callable[..., Any]
@@ -39,6 +39,8 @@ def number(value: complex, dtype: Any, x: Any) -> jax.Array:
 
 @functools.lru_cache(maxsize=4096)
 def _start(start: int, place: Any, default: Any) -> Any:
+    if not is_alone():
+        return entered(np.asarray(start), place)
     # As Python's integers are, so that JAX compiles nothing anew for it. A trace may be the first to ask for it.
     with jax.ensure_compile_time_eval():
         return jax.device_put(start, place)
@@ -51,7 +53,12 @@ def starts_at(starts: Sequence[int], place: Any) -> list[Any]:
 
 
 def starts_beside(starts: Sequence[int], x: Any) -> Sequence[Any]:
-    """Return where a window starts as operands beside an array: as they are, where a trace hides its values."""
+    """Return where a window starts as operands beside an array: as they are where there's one device.
+
+    There each start would take longer to make than to pass. Where a trace hides the array's values, they're constants.
+    """
+    if is_alone() and lets_pass():
+        return starts
     if type(x) is not ARRAYS[0] and type(known_value(x)) is not ARRAYS[0]:
         return starts
     return starts_at(starts, place_of(x))

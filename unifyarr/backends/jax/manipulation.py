@@ -73,20 +73,19 @@ def stack(*arrays: jax.Array, axis: int) -> jax.Array:
 
 
 def repeat(x: jax.Array, /, *repeats: jax.Array, count: int | None, axis: int | None) -> jax.Array:
-    if count is not None and axis is not None and split_of(x) is not None:
+    if count is not None:
         return _repeat_each(x, count=count, axis=axis)
     # How long the result is depends on values: NumPy repeats the indices, and checks them.
     size = x.size if axis is None else x.shape[axis]
-    indices = np.repeat(np.arange(size), fetched(repeats[0]) if count is None else count)
-    return take(x, beside(x, indices)[0], axis=axis)
-
-
-# XLA gathers an array over devices on each for indices, and for slices whose starts are operands.
+    return take(x, *beside(x, np.repeat(np.arange(size), fetched(repeats[0]))), axis=axis)
 
 
 @compiled
-def _repeat_each(x: jax.Array, /, *, count: int, axis: int) -> jax.Array:
+def _repeat_each(x: jax.Array, /, *, count: int, axis: int | None) -> jax.Array:
     return jnp.repeat(x, count, axis)
+
+
+# XLA gathers an array over devices on each for slices whose starts are operands.
 
 
 @compiled

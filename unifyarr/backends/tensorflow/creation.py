@@ -20,33 +20,34 @@ def _fill(value: Any, /, *, shape: tuple[int, ...]) -> Any:
 _fill_stored = moves()(_fill)
 
 
-def _placed(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Fill a new tensor with what is made on its device."""
-
-    def filled(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any, **options: Any) -> Any:
-        fill = _fill if is_numpys(dtype) else _fill_stored
-        if device is None or is_alone():
-            return fill(make(dtype=dtype, **options), shape=shape)
-        with tf.device(device):
-            return fill(make(dtype=dtype, **options), shape=shape)
-
-    return filled
+def _filled(make: Callable[..., Any], value: complex, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
+    """Return a new tensor of a number, which ``make`` makes on the tensor's device."""
+    fill = _fill if is_numpys(dtype) else _fill_stored
+    if device is None or is_alone():
+        return fill(make(value, dtype), shape=shape)
+    with tf.device(device):
+        return fill(make(value, dtype), shape=shape)
 
 
-@_placed
-def full(*, dtype: np.dtype[Any], fill_value: complex) -> Any:
+def _cast(value: complex, dtype: np.dtype[Any]) -> Any:
     # NumPy makes the element, with its rules for values out of range; a constant from a Python scalar can lose -0.0.
-    return tf.constant(np.full((), fill_value, dtype))
+    return tf.constant(np.full((), value, dtype))
 
 
-@_placed
-def zeros(*, dtype: np.dtype[Any]) -> Any:
-    return constant(0, TENSORFLOW_DTYPES[dtype])
+def _kept(value: complex, dtype: np.dtype[Any]) -> Any:
+    return constant(value, TENSORFLOW_DTYPES[dtype])
 
 
-@_placed
-def ones(*, dtype: np.dtype[Any]) -> Any:
-    return constant(1, TENSORFLOW_DTYPES[dtype])
+def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: Any) -> Any:
+    return _filled(_cast, fill_value, shape, dtype, device)
+
+
+def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
+    return _filled(_kept, 0, shape, dtype, device)
+
+
+def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
+    return _filled(_kept, 1, shape, dtype, device)
 
 
 # An immutable tensor has to be filled with something.
