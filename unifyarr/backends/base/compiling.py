@@ -65,10 +65,7 @@ class Compiling(Memory[Native], Devices[Native]):
         return function
 
     def graph_compilers(self) -> Mapping[str, GraphCompiler]:
-        """Return the engine's compilers of parts of graphs, by the names that ``compile(fuse=)`` takes.
-
-        On an engine that compiles nothing as a whole the first one takes what lies off the host.
-        """
+        """Return the engine's compilers of parts of graphs, by the names that ``compile(fuse=)`` takes."""
         return {}
 
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:

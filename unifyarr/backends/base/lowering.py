@@ -13,6 +13,8 @@ class GraphCompiler(NamedTuple):
     ----------
     dtypes
         The names of the dtypes that it compiles.
+    is_default
+        A function that returns whether it takes what lies on one of the engine's own devices, though nobody asked.
     layout
         A function that returns how a native lies in memory, as a key.
     stand_in
@@ -32,6 +34,7 @@ class GraphCompiler(NamedTuple):
     """
 
     dtypes: Set[str]
+    is_default: Callable[[Any], bool]
     layout: Callable[[Any], Hashable]
     stand_in: Callable[..., Any]
     results: Callable[[Callable[..., Any], Sequence[Any]], list[Any] | None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,13 +21,25 @@ Function = Callable[..., Any]
 _DTYPES = frozenset({"bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64"})
 
 
+# Where launches cost most, and it compiles for all that there is.
+_BY_DEFAULT = {"cuda", "xpu"}
+
+
+def _is_default(device: torch.device) -> bool:
+    return device.type in _BY_DEFAULT
+
+
 class _Stage:
     """What functions are traced with: tensors without values, which know where they'd lie."""
 
-    def __init__(self) -> None:
-        # Constants have values. An address would be zero in place of an error, by which kernels know that there's none.
-        self.mode = _private.FakeTensorMode(allow_non_fake_inputs=True)
-        self.mode._allow_unsafe_data_ptr_access = False
+    @functools.cached_property
+    def mode(self) -> Any:
+        """The mode of torch's in which tensors have no values."""
+        # Constants have values.
+        mode = _private.FakeTensorMode(allow_non_fake_inputs=True)
+        # An address would be zero in place of an error, by which kernels know that there's none.
+        mode._allow_unsafe_data_ptr_access = False
+        return mode
 
     def stand_in(
         self, shape: Sequence[int], dtype: np.dtype[Any], strides: Sequence[int] | None, device: torch.device
@@ -112,6 +125,7 @@ def compilers() -> Mapping[str, GraphCompiler]:
     return {
         "inductor": GraphCompiler(
             dtypes=_DTYPES,
+            is_default=_is_default,
             layout=Tensor.stride,
             stand_in=stage.stand_in,
             results=_results,

@@ -104,8 +104,10 @@ class Program:
             )
         if mode != "fast" or all(each.name != "fuse" for each in rewrites):
             return None
-        is_off_host = any(leaf.device != "cpu" for leaf in leaves if isinstance(leaf, Array))
-        return asked or (next(iter(known), None) if is_off_host else None)
+        if asked is not None or self.crossing.two_engines:
+            return asked
+        devices = {self.backend.own_device(leaf.device) for leaf in leaves if isinstance(leaf, Array)} if known else ()
+        return next((name for name, each in known.items() if any(map(each.is_default, devices))), None)
 
     def _lowering(self, compiler: str, targets: Sequence[Array]) -> Lowering:
         devices = [device_of(self.backend, None) if self.crossing.two_engines else x.device for x in targets]
