@@ -159,7 +159,7 @@ def _scalar(text: str, dtype: Any) -> Any:
     return tf.constant(np.array(kind(text), NUMPY_DTYPES[dtype]))
 
 
-def constant(value: float, dtype: Any) -> Any:
+def constant(value: complex, dtype: Any) -> Any:
     """Return a 0-d tensor, from a cache whose key, a text, tells -0.0 from 0.0."""
     return _scalar(repr(value), dtype)
 
