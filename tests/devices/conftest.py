@@ -5,9 +5,11 @@ The default one is the first. What an engine moves by itself is refused: on an a
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,13 +24,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.fixture(autouse=True)
-def refuse_transfers(backend: str) -> Iterator[None]:
-    """Have an engine raise where it would move an array to another device by itself."""
+def refuse_transfers(backend: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have an engine raise where it would move an array to another device, or to the host, by itself."""
     guard = nullcontext
     if backend == "jax":
         import jax
 
         guard = lambda: jax.transfer_guard("disallow")  # noqa: E731
+        _refuse_reads(monkeypatch)
     elif backend == "tensorflow":
         import tensorflow as tf
 
@@ -36,3 +39,19 @@ def refuse_transfers(backend: str) -> Iterator[None]:
         tf.config.experimental.set_device_policy("silent_for_int32")
     with guard():
         yield
+
+
+def _refuse_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What a guard does where the memory isn't the host's. NumPy's own reads pass, and JAX's when it compiles constants.
+    import jax
+    from jax._src import config
+
+    array = type(jax.device_put(0))
+    value, state = array._value, config.guard_lib.thread_local_state()
+
+    def read(native: Any) -> Any:
+        if not state.explicit_device_get and sys._getframe(1).f_code.co_name != "_array_mlir_constant_handler":
+            raise RuntimeError("a device-to-host transfer that nobody asked for: read it by fetched()")
+        return value.fget(native)
+
+    monkeypatch.setattr(array, "_value", property(read))

@@ -180,7 +180,7 @@ class Kernels:
         if found is None:
             if len(self._likes) >= MOST_NUMBERS:
                 self._likes.clear()
-            found = self._likes[key] = Like(self._shape(x), self._dtype(x), self.handle.device(x), x.dtype)
+            found = self._likes[key] = Like(self._shape(x), self._dtype(x), self.handle.place_beside(x), x.dtype)
             found.rank = dtypes.rank(found.dtype)
         return found
 
@@ -195,7 +195,7 @@ class Kernels:
         if type(shape) is PartialShape:
             # Lengths that only values decide are known by an array alone.
             return x
-        return Like(shape, self._dtype(x), self.handle.device(x))
+        return Like(shape, self._dtype(x), self.handle.place_beside(x))
 
     # -- choices ------------------------------------------------------------------------------------------------------
 
@@ -222,7 +222,7 @@ class Kernels:
         if type(like) is self.own or type(like) is Like:
             dtype, device = like.dtype, like.device
         else:
-            dtype, device = self._dtype(like), self.handle.device(like)
+            dtype, device = self._dtype(like), self.handle.place_beside(like)
         # The two zeros are equal.
         key = value if value and type(value) is not complex else repr(value), type(value), dtype, device
         found = self._numbers.get(key)
@@ -231,7 +231,8 @@ class Kernels:
             wider = type(value) is complex and dtype.kind != "c"
             values = np.asarray(value, np.result_type(dtype, np.complex64) if wider else dtype)
             found = self.array(values, like)
-            if self._keeps:
+            # Where an array may be on any of several devices, so is its number.
+            if self._keeps and (device is not None or has_one_device(self.handle)):
                 if len(self._numbers) >= MOST_NUMBERS:
                     self._numbers.clear()
                 self._numbers[key] = found
@@ -239,10 +240,10 @@ class Kernels:
 
     def array(self, values: np.ndarray, like: Native) -> Native:
         """Return a native of values, on the device of an array."""
-        return self.handle.from_numpy(values, device=self.handle.own_device(self._device(like)))
-
-    def _device(self, like: Native) -> Hashable:
-        return like.device if type(like) is Like else self.handle.device(like)
+        if type(like) is not Like:
+            return self.handle.from_numpy(values, device=self.handle.own_place(like))
+        device = None if like.device is None else self.handle.own_device(like.device)
+        return self.handle.from_numpy(values, device=device)
 
     def full(self, value: complex, like: Native, shape: Shape | None = None) -> Native:
         """Return a native of one number everywhere, like an array but for the shape, if one is given."""

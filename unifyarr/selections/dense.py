@@ -95,7 +95,7 @@ class Densely:
     def array(self, values: np.ndarray, like: Any) -> Any:
         """Return values as an array where another one is."""
         handle = self.handle
-        return handle.from_numpy(values, device=handle.own_device(handle.device(like)))
+        return handle.from_numpy(values, device=handle.own_place(like))
 
     def number(self, value: Any, like: Any) -> Any:
         """Return a number as a 0-d array of the dtype of another one, and where that is."""

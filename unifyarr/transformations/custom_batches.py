@@ -89,4 +89,4 @@ def _handle() -> Any:
 
 
 def _like(x: Array) -> Like:
-    return Like(x.shape, x.dtype.dtype, x._backend.device(read(x)))
+    return Like(x.shape, x.dtype.dtype, x._backend.place_beside(read(x)))

@@ -373,9 +373,8 @@ def device_of(operands: Iterable[object], backend: Handle) -> Any:
         if isinstance(x, Array):
             root = root_of(x)
             native = root._native if backend.mutable else alike(root)
-        place = backend.place_beside(native)
-        if place is not None:
-            return backend.own_device(place)
+        if (place := backend.own_place(native)) is not None:
+            return place
     return None
 
 

@@ -98,6 +98,11 @@ class Handle(Members):
             self._devices[device] = self.as_device(device)
         return self._devices[device]
 
+    def own_place(self, native: Native) -> Any:
+        """Return the engine's own device for data beside an array, ``None`` where it's any or isn't known yet."""
+        place = self.place_beside(native)
+        return None if place is None else self.own_device(place)
+
     def kernel(self, name: str) -> Callable[..., Native]:
         """Return the kernel of a function, which takes and returns native arrays."""
         try:

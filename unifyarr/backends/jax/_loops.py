@@ -7,6 +7,8 @@ from typing import Any
 
 from jax import lax
 
+from ._memory import made_beside
+
 Function = Callable[..., list[Any]]
 
 
@@ -25,7 +27,8 @@ def scan(
         new, results = step(carried, row, constants)
         return tuple(new), tuple(results)
 
-    carried, results = lax.scan(body, tuple(state), tuple(xs), length=length, reverse=reverse)
+    with made_beside((*state, *xs, *constants)):
+        carried, results = lax.scan(body, tuple(state), tuple(xs), length=length, reverse=reverse)
     return list(carried), list(results)
 
 
@@ -33,15 +36,16 @@ def while_loop(
     condition: Callable[..., Any], body: Function, state: Sequence[Any], constants: Sequence[Any]
 ) -> list[Any]:
     """Return what is carried once the condition is false."""
-    return list(
-        lax.while_loop(
+    with made_beside((*state, *constants)):
+        found = lax.while_loop(
             lambda carried: condition(*carried, *constants),
             lambda carried: tuple(body(*carried, *constants)),
             tuple(state),
         )
-    )
+    return list(found)
 
 
 def switch(index: Any, branches: Sequence[Function], operands: Sequence[Any]) -> list[Any]:
     """Return what one of several functions of the operands returns."""
-    return list(lax.switch(index, branches, *operands))
+    with made_beside((index, *operands)):
+        return list(lax.switch(index, branches, *operands))

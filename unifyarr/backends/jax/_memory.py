@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import sys
 import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -68,7 +71,25 @@ def entered(array: np.ndarray, device: Any = None) -> jax.Array:
         return _put(array, device)
     # Outside of the trace the values stay known.
     with eval_context():
-        return _put(array, device)
+        return _put(array, loop_place() if device is None else device)
+
+
+# Where the arrays of the loop or branch are whose functions JAX traces.
+_loop_place: ContextVar[Any] = ContextVar("unifyarr_jax_loop_place", default=None)
+loop_place = _loop_place.get
+
+
+@contextmanager
+def made_beside(natives: Iterable[Any]) -> Iterator[None]:
+    """Have what functions make of host data lie where arrays are, while they're traced: JAX passes it to the loop.
+
+    What stands for the arrays there doesn't say where they are.
+    """
+    token = _loop_place.set(next(filter(None, map(place_of, natives)), None))
+    try:
+        yield
+    finally:
+        _loop_place.reset(token)
 
 
 def beside(x: jax.Array, *arrays: np.ndarray) -> tuple[jax.Array, ...]:

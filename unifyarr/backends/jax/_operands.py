@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from ._devices import place_of
-from ._memory import entered, is_alone, lets_pass
+from ._memory import entered, is_alone, lets_pass, loop_place
 from ._private import ARRAYS, known_value
 
 Kernel = Callable[..., Any]
@@ -29,6 +29,7 @@ def _number(text: str, value: Any, dtype: np.dtype[Any], place: Any, default: An
 
 def number_at(value: complex, dtype: Any, place: Any) -> jax.Array:
     """Return a number as an operand at a place, as ``place_of`` returns it. A text tells -0.0 from 0.0."""
+    place = place or loop_place()
     return _number(repr(value), value, np.dtype(dtype), place, None if place else jax.config.jax_default_device)
 
 
@@ -48,6 +49,7 @@ def _start(start: int, place: Any, default: Any) -> Any:
 
 def starts_at(starts: Sequence[int], place: Any) -> list[Any]:
     """Return where a window starts as operands at a place."""
+    place = place or loop_place()
     default = None if place else jax.config.jax_default_device
     return [_start(start, place, default) for start in starts]
 

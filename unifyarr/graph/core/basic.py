@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from ..._core.values.maps import IOMap
 from ..._core.values.supplying import NotSupplied
 from ..._core.values.symbols import Symbol
@@ -132,7 +134,8 @@ class Constant(Variable):
     def signature(self) -> Hashable:
         """Return a key that two constants share only if one can replace the other, bit by bit (0.0 isn't -0.0)."""
         data = self.data
-        if hasattr(data, "tobytes") and hasattr(data, "dtype"):
+        # An engine's array may be one of several equal ones on different devices, from which it would have to be read.
+        if isinstance(data, np.ndarray | np.generic):
             # Comparing large arrays costs more than keeping one twice.
             return (str(data.dtype), data.shape, data.tobytes()) if data.nbytes <= 2**16 else id(data)
         if isinstance(data, bool | int | str | bytes | None):

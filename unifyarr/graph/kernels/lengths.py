@@ -24,8 +24,7 @@ class CountOp(Op):
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the number as a native."""
         backend, (x,) = self.backend, inputs
-        device = backend.own_device(backend.device(x))
-        return backend.from_numpy(np.asarray(prod(backend.shape(x)), np.int64), device=device)
+        return backend.from_numpy(np.asarray(prod(backend.shape(x)), np.int64), device=backend.own_place(x))
 
     def bound(self, node: Apply | None) -> Any:
         """Return a function of the array."""

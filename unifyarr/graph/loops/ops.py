@@ -265,7 +265,7 @@ class SwitchOp(BodiesOp):
         """Return for each element of a batch what one of the functions gave."""
         backend, where, equal = self.backend, self.backend.kernel("where"), self.backend.kernel("equal")
         found, dtype = list(results[0]), backend.dtype(index)
-        device = backend.own_device(backend.device(index))
+        device = backend.own_place(index)
         for number, each in enumerate(results[1:], 1):
             is_it = equal(index, backend.from_numpy(np.asarray(number, dtype), device=device))
             found = [where(is_it, new, old) for new, old in zip(each, found, strict=True)]

@@ -95,7 +95,7 @@ class Storage:
     def native(self, values: np.ndarray, *, like: Any, copy: bool = True) -> Any:
         """Return values as a native, on the device of another native."""
         backend = self.backend
-        return backend.from_numpy(values, device=backend.own_device(backend.device(like)), copy=copy)
+        return backend.from_numpy(values, device=backend.own_place(like), copy=copy)
 
 
 def spoilt(values: np.ndarray) -> np.ndarray:
