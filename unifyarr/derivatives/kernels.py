@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.declaring.declare import DECLARATIONS
 from .._core.engines import dtypes
-from .._core.engines.handle import Handle, casts_itself, declines
+from .._core.engines.handle import Handle, casts_itself, declines, has_one_device
 from .._core.engines.kernels import Kernel, known_kernels
 from .._core.engines.refusals import is_refusal
 from .._core.kernels.record import kernel_named
