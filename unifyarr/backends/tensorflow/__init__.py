@@ -42,7 +42,7 @@ from . import (
     transformations,
     utility,
 )
-from ._devices import device_name, device_names, placed
+from ._devices import device_name, device_names, on, placed
 from ._engine import (
     MAX_SLICE,
     NUMPY_DTYPES,
@@ -60,7 +60,6 @@ from ._engine import (
     tf,
 )
 from ._private import (
-    current_device,
     dtype_of_eager,
     is_eager,
     shape_of_eager,
@@ -185,8 +184,8 @@ class Backend(base.Backend[Any]):
 
     def devices(self) -> list[str]:
         """Return the names of all devices, the default one first."""
-        names, first = device_names(), "" if is_alone() else current_device()
-        return sorted(names, key=device_name(first).__ne__) if first else list(names)
+        names = device_names()
+        return list(names) if is_alone() else sorted(names, key=device_name("").__ne__)
 
     def device(self, native: Any) -> str:
         """Return the name of the device that an array lives on."""
@@ -212,7 +211,7 @@ class Backend(base.Backend[Any]):
         if device is None and tf.executing_eagerly():
             return from_host(array)
         # Outside of the graph the values stay known.
-        with tf.init_scope(), tf.device(device):
+        with tf.init_scope(), on(device):
             return tf.constant(array)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Any:
@@ -284,7 +283,7 @@ class Backend(base.Backend[Any]):
         if copy is False and not reads_marks(max_version):
             # Who insists on the memory and reads no marks gets it as TensorFlow itself hands it out.
             return tf.experimental.dlpack.to_dlpack(native)
-        if self.device(native) == "cpu" and native.dtype != tf.bfloat16:
+        if self.dlpack_device(native)[0] == _DLPACK_CPU and native.dtype != tf.bfloat16:
             # TensorFlow can't mark a capsule, NumPy's view of its memory can.
             return export(
                 self.to_numpy(native),
@@ -300,7 +299,9 @@ class Backend(base.Backend[Any]):
 
     def dlpack_device(self, native: Any) -> tuple[int, int]:
         """Return the DLPack device type and number."""
-        return self.read(native).__dlpack_device__()
+        kind, number = self.read(native).__dlpack_device__()
+        # The host's memory has no parts.
+        return kind, 0 if kind == _DLPACK_CPU else number
 
     # -- memory -----------------------------------------------------------------------------------------------------
 

@@ -20,13 +20,17 @@ _DEVICE = re.compile(r"(?:.*/)?(?:device:)?([a-z]+)(?::(\d+|\*))?", re.IGNORECAS
 
 @lru_cache(maxsize=1)
 def device_names() -> list[str]:
-    names = [device_name(device.name) for device in tf.config.list_logical_devices()]
+    names = [_name_of(device.name) for device in tf.config.list_logical_devices()]
     return sorted(names, key=lambda name: not name.startswith("gpu"))
 
 
-@lru_cache(maxsize=256)
 def device_name(device: str) -> str:
     """Return "cpu" or "gpu:0" for any of TensorFlow's spellings; a node of a graph may have none yet."""
+    return _name_of(device or current_device())
+
+
+@lru_cache(maxsize=256)
+def _name_of(device: str) -> str:
     if not device:
         return device_names()[0]
     if (match := _DEVICE.fullmatch(device)) is None:
@@ -37,7 +41,7 @@ def device_name(device: str) -> str:
 
 def is_default(device: str) -> bool:
     """Return whether operations run on a device unless told otherwise: that of ``tf.device``, else the first."""
-    return device_name(device) == device_name(current_device())
+    return device_name(device) == device_name("")
 
 
 def placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]:
@@ -86,6 +90,11 @@ def _making_placed(make: Callable[..., Any], elementwise: bool) -> Callable[...,
         return None if kernel is None else placed(kernel, elementwise)
 
     return made
+
+
+def on(device: Any) -> AbstractContextManager[Any]:
+    """Run the operations of a block on a device; ``None`` leaves them where they are, and ends no block of a user's."""
+    return nullcontext() if device is None else tf.device(device)
 
 
 def beside(natives: Iterable[Any]) -> AbstractContextManager[Any]:

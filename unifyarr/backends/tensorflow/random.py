@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._devices import on
 from ._engine import TENSORFLOW_DTYPES, constant, integers, kept, raw, tf
 
 # Which generator ``auto_select`` takes depends on the device. The functions of ``tf.random`` take a hundred times as
@@ -19,7 +20,7 @@ def random_state(seed: np.ndarray, device: Any) -> Any:
     values = np.array([key[0], 0], np.int64)
     if not tf.executing_eagerly():
         return tf.constant(values)
-    with tf.device(device):
+    with on(device):
         # A variable goes on from call to call of a ``tf.function``.
         return tf.Variable(values, trainable=False)
 
