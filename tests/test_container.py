@@ -476,6 +476,9 @@ def test_in_place_operators_write_the_very_leaves(backend: str) -> None:
 
 
 def test_in_place_operators_compute_each_leaf_once(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if len(ua.__array_namespace_info__().devices()) > 1:
+        pytest.skip("leaves may lie on several devices")
+
     def never(*_: Any) -> Any:
         raise AssertionError("a call for each leaf")
 

@@ -18,9 +18,11 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", ["moon", "cpu:", "gpu:7", "cuda:7", "mps:7", "xpu:7", "", "GPU", 3, None.__class__])
 def test_what_names_no_device_is_an_error_that_lists_them(backend: str, name: object) -> None:
     x = ua.asarray([1.0, 2.0])
+    known = ua.__array_namespace_info__().devices()
     for call in (lambda: ua.zeros(2, device=name), lambda: x.to_device(name)):
-        with pytest.raises(ua.errors.DeviceError, match=r"which are \['cpu'\]"):
+        with pytest.raises(ua.errors.DeviceError, match="which are") as raised:
             call()
+        assert all(repr(each) in str(raised.value) for each in known)
 
 
 def test_devices_are_taken_by_the_names_that_they_are_listed_by(backend: str) -> None:
