@@ -275,7 +275,8 @@ def asarray(
     elif isinstance(obj, np.ndarray) and obj.dtype in dtypes.BY_NUMPY:
         # A backend whose natives are NumPy arrays takes subclasses too, such as np.memmap.
         chosen = load((named or current()).name)
-        x = wrap(np.asarray(obj), chosen) if isinstance(obj, chosen.native_types) else None
+        native: Any = np.asarray(obj)
+        x = wrap(native, chosen) if isinstance(obj, chosen.native_types) else None
     elif convert.says_values(obj):
         # It says whether it has copied.
         obj, copy = convert.said_by(obj, copy)

@@ -18,6 +18,7 @@ from ..engines.registry import Node, load, register_node, when_loaded
 from ..engines.tracing import capture, current, mode, original, recording
 from ..values.declared import functions, numpy
 from ..values.elsewhere import point_elsewhere
+from ..values.native import Native
 from ..values.supplying import NotSupplied, present_as
 from .conversions import Conversions
 from .layout import Layout
@@ -36,7 +37,7 @@ Index: TypeAlias = int | slice | EllipsisType | ArrayLike | None
 class ArrayType(type):
     """The class of ``Array``: a call makes an array of a shape, as one of NumPy's ``ndarray`` does."""
 
-    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+    def __call__(cls, *arguments: object, **options: object) -> Any:
         if cls is Array:
             return numpy._classes.empty_array(*arguments, **options)
         raise TypeError(f"{cls.__name__} isn't made by a call: pass what it holds to asarray()")
@@ -182,7 +183,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass
         moved = backend.to_device(native, there)
         return self if moved is native else wrap(moved, backend)
 
-    def transpose(self, *axes: Any) -> Array:
+    def transpose(self, *axes: object) -> Array:
         """Return a view with the axes in another order, reversed if none is given."""
         if not axes or axes == (None,):
             return self.T
@@ -196,14 +197,14 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass
     def __copy__(self) -> Array:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+    def __deepcopy__(self, memo: dict[int, object]) -> Array:
         return self.copy()
 
-    def _keep(self, native: Any, instead_of: Any, /) -> None:
+    def _keep(self, native: Native, instead_of: object, /) -> None:
         with LOCK:
             rebind(self, native, instead_of=instead_of)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         x = current(self)
         data = None if mode.get() is not None else x._backend.pickled(read(x))
         if data is not None:
@@ -233,7 +234,7 @@ present_as(Array, Methods)
 blank_array: Callable[[], Array] = blank(Array)
 
 
-def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
+def wrap(native: Native, backend: Handle, base: Array | None = None) -> Array:
     """Return an array that holds ``native``; ``base`` is the owner of the memory where it's a view."""
     array = blank_array()
     array._native = native
@@ -247,7 +248,7 @@ def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
     return array
 
 
-def marked(native: Any, backend: Handle, trace: object) -> Array:
+def marked(native: Native, backend: Handle, trace: object) -> Array:
     """Return an array that holds ``native``, of a trace that is known: ``None`` if none runs."""
     array = blank_array()
     array._native, array._backend, array._base = native, backend, None
@@ -261,7 +262,7 @@ def owner(array: Array) -> Array:
     return array if array._base is None else array._base
 
 
-def _of_child(backend: Handle, _: None, children: Sequence[Any]) -> Array:
+def _of_child(backend: Handle, _: None, children: Sequence[Native]) -> Array:
     # An engine's pytrees put tracers and placeholders in the place of what they took out, which are of that engine.
     (native,) = children
     own = load("numpy") if isinstance(native, np.ndarray) else backend_of_native(native)
@@ -281,7 +282,7 @@ def _serve(handle: Handle) -> None:
     """Give arrays the methods by which an engine's functions ask other objects for a native array."""
     for name, convert in handle.protocols.items():
 
-        def method(x: Any, *arguments: Any, _convert: Callable[..., Any] = convert, **options: Any) -> Any:
+        def method(x: Any, *arguments: Any, _convert: Callable[..., Any] = convert, **options: Any) -> object:
             x = current(x)
             return _convert(x.native if x._backend is handle else x.to_numpy(), *arguments, **options)
 

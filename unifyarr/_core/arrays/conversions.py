@@ -95,7 +95,7 @@ class Conversions(Deferred):
     def __complex__(self) -> complex:
         return complex(self._scalar("complex"))
 
-    def _sympy_(self) -> Any:
+    def _sympy_(self) -> object:
         # By elements that are arrays SymPy would go on for ever. One that stands alone is a number, as NumPy's scalar.
         from sympy import sympify
 
@@ -149,7 +149,7 @@ class Conversions(Deferred):
 
         return html_of(self)
 
-    def _printable(self) -> Any:
+    def _printable(self) -> object:
         x = current(self)
         why = x._unshown()
         if why:

@@ -20,6 +20,7 @@ from ..engines.natives import backend_of_native, mismatch
 from ..engines.tracing import current as stand_in
 from ..engines.tracing import recording, running
 from ..values.arguments import MOST_AXES
+from ..values.native import Native
 from .array import Array, wrap
 from .leaving import must_stay, to_host
 from .ownership import alike, read
@@ -140,7 +141,7 @@ def _as_numpy(data: object, dtype: DType | None) -> np.ndarray:
     return array if array.dtype.char == canonical.char else array.view(canonical)
 
 
-def _gather_scalars(data: Any) -> Any:
+def _gather_scalars(data: object) -> object:
     if isinstance(data, (list, tuple)):
         return [_gather_scalars(x) for x in data]
     x = _wrapped(data)
@@ -155,7 +156,7 @@ def _wrapped(x: Any) -> Array | None:
     return None if own is None else lift(x, own)
 
 
-def _arrays_in(data: Any) -> Iterator[Array]:
+def _arrays_in(data: object) -> Iterator[Array]:
     if isinstance(data, (list, tuple)):
         for each in data:
             yield from _arrays_in(each)
@@ -163,7 +164,7 @@ def _arrays_in(data: Any) -> Iterator[Array]:
         yield x
 
 
-def stays(data: Any) -> bool:
+def stays(data: object) -> bool:
     """Return whether data holds arrays of an engine that are computed with there alone."""
     if isinstance(data, (list, tuple)):
         return any(map(stays, data))
@@ -171,12 +172,12 @@ def stays(data: Any) -> bool:
     return x is not None and must_stay(x)
 
 
-def _join(data: Any, backend: Handle, dtype: DType | None, device: Any) -> Any:
+def _join(data: object, backend: Handle, dtype: DType | None, device: object) -> Native:
     # What NumPy makes of the data with zeros in place of the arrays has the shape, the dtype and the other elements.
     arrays: list[Array | None] = []
     sizes: list[int] = []
 
-    def stand_in(part: Any) -> Any:
+    def stand_in(part: Any) -> object:
         if isinstance(part, (list, tuple)):
             return [stand_in(each) for each in part]
         x = _wrapped(part)
@@ -237,7 +238,7 @@ def read_later(x: Any, backend: Handle, device: object) -> Array | None:
     return None if native is None else wrap(native, backend)
 
 
-def _is_dataset(x: Any) -> bool:
+def _is_dataset(x: object) -> bool:
     if isinstance(x, (np.ndarray, np.generic, list, tuple, Array)) or type(x) in _NUMBERS:
         return False
     has_labels = hasattr(x, "iloc") or backend_of_native(x) is not None
@@ -303,7 +304,7 @@ def as_single(x: Array) -> Array:
 
 def from_data(
     data: object, backend: Handle, dtype: DType | None = None, device: object = None, *, plain: bool = False
-) -> Any:
+) -> Native:
     """Return a new native array with the values of data, which is known to hold no arrays if it's ``plain``."""
     holds_arrays = not plain and _holds_arrays(data)
     if holds_arrays and stays(data):
@@ -364,7 +365,7 @@ def as_index(x: Array) -> Array:
     return x.astype(dtypes.int64 if has_dtype(x._backend, dtypes.int64) else dtypes.int32, copy=False)
 
 
-def device_of(operands: Iterable[object], backend: Handle) -> Any:
+def device_of(operands: Iterable[object], backend: Handle) -> object:
     """Return the engine's own device of the first array that has to stay on its own, where data beside it go."""
     for x in operands:
         if backend_of(x) is not backend:
@@ -378,7 +379,7 @@ def device_of(operands: Iterable[object], backend: Handle) -> Any:
     return None
 
 
-def scalar(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Any:
+def scalar(value: Any, dtype: DType, backend: Handle, device: object = None) -> Native:
     """Return a 0-d native array of a Python scalar."""
     if type(value) is WeakFloat:
         native = value.owner.scalar(value, dtype, backend, device)
@@ -393,7 +394,7 @@ def scalar(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Any
     return _kept_scalar(value, dtype, backend, device, str(type(value)), sign, default)
 
 
-def scalar_array(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Array:
+def scalar_array(value: object, dtype: DType, backend: Handle, device: object = None) -> Array:
     """Return a 0-d array of a Python scalar, which nobody may write."""
     array = wrap(scalar(value, dtype, backend, device), backend)
     notes = recording()
@@ -403,11 +404,11 @@ def scalar_array(value: Any, dtype: DType, backend: Handle, device: Any = None) 
 
 
 @lru_cache(maxsize=1024)
-def _kept_scalar(value: Any, dtype: DType, backend: Handle, device: Any, *_: object) -> Any:
+def _kept_scalar(value: object, dtype: DType, backend: Handle, device: object, *_: object) -> Native:
     return _scalar(value, dtype, backend, device)
 
 
-def _scalar(value: Any, dtype: DType, backend: Handle, device: Any) -> Any:
+def _scalar(value: object, dtype: DType, backend: Handle, device: object) -> Native:
     try:
         # Only NumPy's own backend warns of what a dtype can't hold.
         with contextlib.nullcontext() if backend.warns else np.errstate(all="ignore"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Self
+from typing import Self
 
 from ..engines.tracing import current
+from ..values.native import Native
 from ..values.supplying import NotSupplied
 from .slots import Mixin
 
@@ -32,7 +33,7 @@ class Deferred(Mixin):
             raise AttributeError(f"an array of {x.backend} is whole, and has no chunks", name="chunks", obj=self)
         return found
 
-    def rechunk(self, chunks: Any, /) -> Self:
+    def rechunk(self, chunks: object, /) -> Self:
         """Divide the array into other chunks, and return it; on engines without chunks it's returned as it is."""
         raise NotSupplied
 
@@ -44,10 +45,10 @@ class Deferred(Mixin):
         """Compute the values and keep them where that is done, such as on a cluster, and return the array."""
         raise NotSupplied
 
-    def to_zarr(self, store: Any, /, *, path: str | None = None, overwrite: bool = False) -> None:
+    def to_zarr(self, store: object, /, *, path: str | None = None, overwrite: bool = False) -> None:
         """Write the values to an array of Zarr, a chunk at a time: see ``from_zarr``."""
         raise NotSupplied
 
-    def _keep(self, native: Any, instead_of: Any, /) -> None:
+    def _keep(self, native: Native, instead_of: object, /) -> None:
         """Have a native of the same values in place of another one, unless a write has changed that meanwhile."""
         raise NotSupplied

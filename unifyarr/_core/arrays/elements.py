@@ -48,7 +48,7 @@ def _know_numbers(backend: Handle) -> None:
     NUMBERS.update(each.dtype.type for each in dtypes.ALL)
 
 
-def element(number: Any, backend: Handle) -> Element:
+def element(number: object, backend: Handle) -> Element:
     """Return the 0-d array of a number, of a type that stands for the engine's array."""
     array = blank_element()
     array._element = number
@@ -57,7 +57,7 @@ def element(number: Any, backend: Handle) -> Element:
     return array
 
 
-def number_of(other: Any, like: Element) -> Any:
+def number_of(other: Any, like: Element) -> object:
     """Return the number that an operand beside an element stands for, ``None`` if it's none of the same kind."""
     kind = type(other)
     if kind is int or kind is float:
@@ -68,7 +68,7 @@ def number_of(other: Any, like: Element) -> Any:
     return other if kind is type(like._element) and kind in REALS else None
 
 
-def become_array(x: Any) -> Any:
+def become_array(x: Any) -> object:
     """Make an element an array of the usual type, and return its native.
 
     Another thread may do so at any time, also while a method of ``Element`` runs.
@@ -89,13 +89,13 @@ def _exchange(x: Any) -> None:
             x.__class__ = Array  # type: ignore[assignment]
 
 
-def _settled(x: Any) -> Any:
+def _settled(x: object) -> Any:
     become_array(x)
     return x
 
 
 def _as_array(name: str) -> Any:
-    def method(self: Element, /, *others: Any) -> Any:
+    def method(self: Element, /, *others: object) -> object:
         become_array(self)
         return getattr(self, name)(*others)
 
@@ -108,14 +108,14 @@ class Element(Array):
 
     __slots__ = ()
 
-    def __getitem__(self, key: Any) -> Array:
+    def __getitem__(self, key: object) -> Array:
         return self._get_item(key)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self._set_item(key, value)
 
     @property
-    def _native(self) -> Any:
+    def _native(self) -> object:
         return become_array(self)
 
     _become_array = become_array
@@ -126,7 +126,7 @@ class Element(Array):
         return ()
 
     @shape.setter
-    def shape(self, shape: Any) -> None:
+    def shape(self, shape: object) -> None:
         self._set_shape(shape)
 
     @property
@@ -158,12 +158,12 @@ class Element(Array):
 blank_element = blank(Element)
 
 
-def _operator(name: str, compute: Callable[[Any, Any], Any], kinds: frozenset[type]) -> Any:
+def _operator(name: str, compute: Callable[[object, object], object], kinds: frozenset[type]) -> object:
     """Return an operator that computes with numbers; the one of arrays does what is left."""
     is_reflected, is_in_place = name[2] == "r", name[2] == "i"
     otherwise = _as_array(name)
 
-    def method(self: Element, other: Any, /) -> Any:
+    def method(self: Element, other: Any, /) -> object:
         number = self._element
         if type(number) in kinds and running_mode() is None:
             second = number_of(other, self)
@@ -212,7 +212,7 @@ _put_in()
 register(Element)
 
 
-def settle(*operands: Any) -> None:
+def settle(*operands: object) -> None:
     """Make arrays of those among the operands that are elements."""
     for x in operands:
         if type(x) is Element:

@@ -25,7 +25,7 @@ running_mode = mode.get
 _PLAIN = frozenset({Array, Element})
 
 
-def _lowered(key: Any, backend: Handle) -> Any:
+def _lowered(key: object, backend: Handle) -> object:
     """Return a key with natives in place of arrays of a backend; the key itself if it holds none.
 
     An element that holds an integer is that.
@@ -41,7 +41,7 @@ def _lowered(key: Any, backend: Handle) -> Any:
     return key
 
 
-def _lowered_item(x: Any, backend: Handle) -> Any:
+def _lowered_item(x: Any, backend: Handle) -> object:
     if x._backend is not backend:
         return x
     if x.__class__ is Element and type(number := x._element) in WHOLE:
@@ -49,7 +49,7 @@ def _lowered_item(x: Any, backend: Handle) -> Any:
     return x._native
 
 
-def _with_integers(key: Any, backend: Handle) -> Any:
+def _with_integers(key: object, backend: Handle) -> Any:
     """Return a key with integers in place of 0-d arrays of such; the key itself if it holds none that are known."""
     if key.__class__ is tuple:
         for item in key:
@@ -60,7 +60,7 @@ def _with_integers(key: Any, backend: Handle) -> Any:
     return _as_integer(key, backend)
 
 
-def _as_integer(item: Any, backend: Handle) -> Any:
+def _as_integer(item: object, backend: Handle) -> object:
     if item.__class__ is Array and item._backend is backend and backend.mutable:
         # Most are plain, and give their number at once.
         number = backend.fast_get_item(item._native, ())
@@ -75,7 +75,7 @@ def _as_integer(item: Any, backend: Handle) -> Any:
 _FIXED = frozenset({int, type(None), type(Ellipsis)})
 
 
-def _is_fixed(key: Any) -> bool:
+def _is_fixed(key: object) -> bool:
     """Return whether a key of basic indexing means now what it meant before."""
     if key.__class__ is slice:
         start, stop, step = key.start, key.stop, key.step
@@ -83,7 +83,7 @@ def _is_fixed(key: Any) -> bool:
     return key.__class__ in _FIXED or (key.__class__ is tuple and all(map(_is_fixed, key)))
 
 
-def _is_stored(x: Array, key: Any, view: Array) -> bool:
+def _is_stored(x: Array, key: object, view: Array) -> bool:
     """Return whether a view is ``x[key]``: ``x[key] += v`` ends with storing the view that was updated."""
     taken = getattr(view, "_key", NO_KEY)
     # From Python 3.12 on the slice of the read isn't the one of the write. Bounds that are arrays may equal it by now.
@@ -104,7 +104,7 @@ def _taken(fast: Any, backend: Handle, *operands: Any) -> Any:
         return NotImplemented
 
 
-def get_item(self: Array, key: Any) -> Array:
+def get_item(self: Array, key: object) -> Array:
     """Return ``x[key]``: at once where the engine takes the key."""
     if running_mode() is None and type(key) is not Array:
         backend, native = self._backend, self._native
@@ -134,7 +134,7 @@ def get_otherwise(self: Array, key: Any) -> Array:
     return self._get_item(key)
 
 
-def set_item(self: Array, key: Any, value: Any) -> None:
+def set_item(self: Array, key: object, value: object) -> None:
     """Write ``x[key] = value``: at once where the engine takes both."""
     if running_mode() is None and isinstance(value, Array) and value._base is not None and _is_stored(self, key, value):
         return
@@ -161,7 +161,7 @@ def set_otherwise(self: Array, key: Any, value: Any) -> None:
     self._set_item(key, value)
 
 
-def _lowered_value(value: Any, backend: Handle) -> Any:
+def _lowered_value(value: object, backend: Handle) -> object:
     """Return the native, number or data of a value; ``None`` for an array of another kind or backend."""
     if type(value) is Element and value._backend is backend:
         return value._element
@@ -170,7 +170,7 @@ def _lowered_value(value: Any, backend: Handle) -> Any:
     return None if isinstance(value, Array) else value
 
 
-def _delete_item(self: Array, key: Any) -> None:
+def _delete_item(self: Array, key: object) -> None:
     raise ValueError("elements of an array can't be deleted: take the others, with np.delete(x, key)")
 
 

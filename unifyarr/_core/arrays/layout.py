@@ -37,7 +37,7 @@ class Layout(Protocols):
         """How the memory lies, and whether it may be written: by name or by key, as NumPy's ``flags``."""
         return Flags(self)
 
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
+    def reshape(self, *shape: object, order: str = "C", copy: bool | None = None) -> Self:
         """Return the array in another shape, given as one tuple or as several lengths; see ``reshape``.
 
         With ``order="F"`` the first index changes fastest, with ``"A"`` if it does so in memory.
@@ -97,7 +97,7 @@ class Layout(Protocols):
         x._geometry().view(wanted.dtype)
         return x._view(Bits(x.dtype.dtype, wanted.dtype))
 
-    def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
+    def resize(self, *new_shape: object, refcheck: bool = True) -> None:
         """Give the array another shape and size in place: the elements in C order, then zeros.
 
         It gets memory of its own, so that it may be no view, and may have none. ``refcheck=True`` raises
@@ -118,7 +118,7 @@ class Layout(Protocols):
         if new_shape not in ((), (None,)):
             self._resize(new_shape[0] if len(new_shape) == 1 else new_shape, refcheck and shared)
 
-    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    def setflags(self, write: object = None, align: object = None, uic: object = None) -> None:
         """Protect the array from writes with ``write=False``; ``write=True`` allows them again.
 
         Views that exist keep their own flag, and views that are taken later inherit it. The native array, which may be
@@ -145,7 +145,7 @@ class Layout(Protocols):
         """Protect the array from writes, or allow them again."""
         raise NotSupplied
 
-    def _resize(self, shape: Any, shared: bool, /) -> None:
+    def _resize(self, shape: object, shared: bool, /) -> None:
         """Give the array another shape and size in place; ``shared`` if something else refers to it."""
         raise NotSupplied
 
@@ -161,7 +161,7 @@ class _Counted:
     def __init__(self) -> None:
         self._native = object()
 
-    def count(self, *shape: Any, refcheck: bool = True) -> tuple[int, int]:
+    def count(self, *shape: object, refcheck: bool = True) -> tuple[int, int]:
         return sys.getrefcount(self), sys.getrefcount(self._native)
 
 
@@ -200,7 +200,7 @@ def _of_memory(name: str) -> Callable[[Any], bool]:
     return lambda flags: bool(getattr(current(flags._array)._geometry().flags, name))
 
 
-def _is_void(dtype: Any) -> bool:
+def _is_void(dtype: np.dtype[np.generic]) -> bool:
     if isinstance(dtype, str):
         return dtype.lstrip("|")[:1] == "V" and dtype.lstrip("|V").isdigit()
     return isinstance(dtype, np.dtypes.VoidDType) and dtype.names is None
@@ -221,7 +221,7 @@ class Flags:
 
     _array: Any
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: object) -> None:
         object.__setattr__(self, "_array", array)
 
     c_contiguous = property(_of_memory("c_contiguous"), doc="Whether the last index changes fastest, without gaps.")

@@ -67,7 +67,7 @@ def known_position(index: Array) -> int | None:
     return None if number is None else int(number)
 
 
-def is_floating(result: Any) -> bool:
+def is_floating(result: object) -> bool:
     """Return whether NumPy's floating-point or complex numbers are among results: others have no derivative."""
     if isinstance(result, (list, tuple)):
         return any(map(is_floating, result))

@@ -8,7 +8,7 @@ A plain call goes to the function of the main namespace. What only NumPy has goe
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from ..values.arguments import as_integer
 from ..values.declared import functions, numpy
 from .protocols import Protocols
 
+if TYPE_CHECKING:
+    from ...typing import ArrayLike, DTypeLike
+
 # What NumPy's signatures have where nothing was passed.
-NO_VALUE: Any = np._NoValue
+NO_VALUE: object = np._NoValue
 
 
 class Methods(Protocols):
@@ -30,12 +33,12 @@ class Methods(Protocols):
 
     def sum(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: Self | None = None,
         keepdims: bool = False,
-        initial: Any = NO_VALUE,
-        where: Any = True,
+        initial: object = NO_VALUE,
+        where: ArrayLike = True,
     ) -> Self:
         """See the function ``sum``."""
         if out is None and initial is NO_VALUE and where is True:
@@ -44,12 +47,12 @@ class Methods(Protocols):
 
     def prod(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: Self | None = None,
         keepdims: bool = False,
-        initial: Any = NO_VALUE,
-        where: Any = True,
+        initial: object = NO_VALUE,
+        where: ArrayLike = True,
     ) -> Self:
         """See the function ``prod``."""
         if out is None and initial is NO_VALUE and where is True:
@@ -57,7 +60,13 @@ class Methods(Protocols):
         return numpy.prod(self, axis, dtype, out, keepdims, initial, where)
 
     def mean(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: Self | None = None,
+        keepdims: bool = False,
+        *,
+        where: ArrayLike = True,
     ) -> Self:
         """See the function ``mean``."""
         if dtype is None and out is None and where is True:
@@ -65,7 +74,12 @@ class Methods(Protocols):
         return numpy.mean(self, axis, dtype, out, keepdims, where=where)
 
     def max(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE, where: Any = True
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        out: Self | None = None,
+        keepdims: bool = False,
+        initial: object = NO_VALUE,
+        where: ArrayLike = True,
     ) -> Self:
         """See the function ``max``."""
         if out is None and initial is NO_VALUE and where is True:
@@ -73,20 +87,39 @@ class Methods(Protocols):
         return numpy.max(self, axis, out, keepdims, initial, where)
 
     def min(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE, where: Any = True
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        out: Self | None = None,
+        keepdims: bool = False,
+        initial: object = NO_VALUE,
+        where: ArrayLike = True,
     ) -> Self:
         """See the function ``min``."""
         if out is None and initial is NO_VALUE and where is True:
             return functions.min(self, axis=axis, keepdims=keepdims)
         return numpy.min(self, axis, out, keepdims, initial, where)
 
-    def all(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Self:
+    def all(
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        out: Self | None = None,
+        keepdims: bool = False,
+        *,
+        where: ArrayLike = True,
+    ) -> Self:
         """See the function ``all``."""
         if out is None and where is True:
             return functions.all(self, axis=axis, keepdims=keepdims)
         return numpy.all(self, axis, out, keepdims, where=where)
 
-    def any(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Self:
+    def any(
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        out: Self | None = None,
+        keepdims: bool = False,
+        *,
+        where: ArrayLike = True,
+    ) -> Self:
         """See the function ``any``."""
         if out is None and where is True:
             return functions.any(self, axis=axis, keepdims=keepdims)
@@ -94,15 +127,15 @@ class Methods(Protocols):
 
     def std(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: Self | None = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
-        where: Any = True,
-        mean: Any = NO_VALUE,
-        correction: Any = NO_VALUE,
+        where: ArrayLike = True,
+        mean: object = NO_VALUE,
+        correction: object = NO_VALUE,
     ) -> Self:
         """See the function ``std``; ``ddof`` and ``correction`` mean the same."""
         if dtype is None and out is None and where is True and mean is NO_VALUE:
@@ -111,74 +144,78 @@ class Methods(Protocols):
 
     def var(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: Self | None = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
-        where: Any = True,
-        mean: Any = NO_VALUE,
-        correction: Any = NO_VALUE,
+        where: ArrayLike = True,
+        mean: object = NO_VALUE,
+        correction: object = NO_VALUE,
     ) -> Self:
         """See the function ``var``; ``ddof`` and ``correction`` mean the same."""
         if dtype is None and out is None and where is True and mean is NO_VALUE:
             return functions.var(self, axis=axis, correction=_correction(ddof, correction), keepdims=keepdims)
         return numpy.var(self, axis, dtype, out, _correction(ddof, correction), keepdims, where=where, mean=mean)
 
-    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
+    def argmax(self, axis: int | None = None, out: Self | None = None, *, keepdims: bool = False) -> Self:
         """See the function ``argmax``."""
         return functions.argmax(self, axis=axis, keepdims=keepdims, out=out)
 
-    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
+    def argmin(self, axis: int | None = None, out: Self | None = None, *, keepdims: bool = False) -> Self:
         """See the function ``argmin``."""
         return functions.argmin(self, axis=axis, keepdims=keepdims, out=out)
 
-    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike | None = None, out: Self | None = None) -> Self:
         """Return cumulative sums, without an axis those of all elements; see ``unifyarr.numpy.cumsum``."""
         return numpy.cumsum(self, axis, dtype, out)
 
-    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike | None = None, out: Self | None = None) -> Self:
         """Return cumulative products, without an axis those of all elements; see ``unifyarr.numpy.cumprod``."""
         return numpy.cumprod(self, axis, dtype, out)
 
     # -- numbers ----------------------------------------------------------------------------------------------------
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Self:
+    def clip(
+        self, min: ArrayLike | None = None, max: ArrayLike | None = None, out: Self | None = None, **kwargs: object
+    ) -> Self:
         """See the function ``clip``."""
         if kwargs:
             return numpy.clip(self, min, max, out, **kwargs)
         return functions.clip(self, min, max, out=out)
 
-    def round(self, decimals: int = 0, out: Any = None) -> Self:
+    def round(self, decimals: int = 0, out: Self | None = None) -> Self:
         """Return the elements rounded to so many decimals; see ``unifyarr.numpy.round``."""
         if decimals == 0:
             return functions.round(self, out=out)
         return numpy.round(self, decimals, out)
 
-    def conj(self, out: Any = None) -> Self:
+    def conj(self, out: Self | None = None) -> Self:
         """See the function ``conj``; an array of real numbers is returned itself, as by NumPy's method."""
         if out is None and self.dtype.rank < 3:
             return self
         return functions.conj(self, out=out)
 
-    def conjugate(self, out: Any = None) -> Self:
+    def conjugate(self, out: Self | None = None) -> Self:
         """See ``conj``."""
         return self.conj(out)
 
-    def dot(self, b: Any, out: Any = None) -> Self:
+    def dot(self, b: ArrayLike, out: Self | None = None) -> Self:
         """Return the product of arrays; see ``unifyarr.numpy.dot``."""
         return numpy.dot(self, b, out)
 
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Self:
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: Self | None = None
+    ) -> Self:
         """Return the sum of a diagonal; see ``unifyarr.numpy.trace``."""
         return numpy.trace(self, offset, axis1, axis2, dtype, out)
 
-    def __divmod__(self, other: Any, /) -> Any:
+    def __divmod__(self, other: ArrayLike, /) -> tuple[Self, Self]:
         """Return ``(self // other, self % other)``."""
         return functions.floor_divide(self, other), functions.remainder(self, other)
 
-    def __rdivmod__(self, other: Any, /) -> Any:
+    def __rdivmod__(self, other: ArrayLike, /) -> tuple[Self, Self]:
         """Return ``(other // self, other % self)``."""
         return functions.floor_divide(other, self), functions.remainder(other, self)
 
@@ -187,7 +224,7 @@ class Methods(Protocols):
     def sort(
         self,
         axis: int = -1,
-        kind: Any = None,
+        kind: str | None = None,
         order: None = None,
         *,
         stable: bool | None = None,
@@ -202,7 +239,7 @@ class Methods(Protocols):
     def argsort(
         self,
         axis: int | None = -1,
-        kind: Any = None,
+        kind: str | None = None,
         order: None = None,
         *,
         stable: bool | None = None,
@@ -211,15 +248,17 @@ class Methods(Protocols):
         """Return the indices that sort the array; see ``unifyarr.numpy.argsort``."""
         return numpy.argsort(self, axis, kind, order, stable=stable, descending=descending)
 
-    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
+    def partition(self, kth: ArrayLike, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Move the ``kth`` elements to their place in sorted order, in place; see ``unifyarr.numpy.partition``."""
         self._update(numpy.partition(self, kth, as_integer(axis, "an axis"), kind, order))
 
-    def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Self:
+    def argpartition(
+        self, kth: ArrayLike, axis: int | None = -1, kind: str = "introselect", order: None = None
+    ) -> Self:
         """Return the indices that partition the array; see ``unifyarr.numpy.argpartition``."""
         return numpy.argpartition(self, kth, axis, kind, order)
 
-    def searchsorted(self, v: Any, side: Any = "left", sorter: Any = None) -> Self:
+    def searchsorted(self, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Self:
         """Return where to insert elements so that the order stays; see ``unifyarr.numpy.searchsorted``."""
         return numpy.searchsorted(self, v, side, sorter)
 
@@ -229,25 +268,25 @@ class Methods(Protocols):
 
     # -- elements ---------------------------------------------------------------------------------------------------
 
-    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: Any = "raise") -> Self:
+    def take(self, indices: ArrayLike, axis: int | None = None, out: Self | None = None, mode: str = "raise") -> Self:
         """Return elements by indices; see ``unifyarr.numpy.take``."""
         if mode == "raise":
             return functions.take(self, indices, axis=axis, out=out)
         return numpy.take(self, indices, axis, out, mode)
 
-    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
+    def put(self, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None:
         """Write elements, by their indices in the flattened array; see ``unifyarr.numpy.put``."""
         numpy.put(self, indices, values, mode)
 
-    def repeat(self, repeats: Any, axis: int | None = None) -> Self:
+    def repeat(self, repeats: ArrayLike, axis: int | None = None) -> Self:
         """See the function ``repeat``."""
         return functions.repeat(self, repeats, axis=axis)
 
-    def choose(self, *choices: Any, out: Any = None, mode: Any = "raise") -> Self:
+    def choose(self, *choices: ArrayLike, out: Self | None = None, mode: str = "raise") -> Self:
         """Return elements of the choices, one sequence or several arrays, that the elements count; see ``choose``."""
         return numpy.choose(self, choices[0] if len(choices) == 1 else choices, out, mode)
 
-    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Self:
+    def compress(self, condition: ArrayLike, axis: int | None = None, out: Self | None = None) -> Self:
         """Return the slices for which a condition is true; see ``unifyarr.numpy.compress``."""
         return numpy.compress(condition, self, axis, out)
 
@@ -257,7 +296,7 @@ class Methods(Protocols):
 
     # -- shapes and types -------------------------------------------------------------------------------------------
 
-    def squeeze(self, axis: Any = None) -> Self:
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Self:
         """See the function ``squeeze``."""
         return functions.squeeze(self, axis)
 
@@ -266,7 +305,7 @@ class Methods(Protocols):
         return functions.swapaxes(self, axis1, axis2)
 
     def astype(
-        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+        self, dtype: object, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Self:
         """See the function ``astype``; a ``casting`` other than ``"unsafe"`` restricts it as NumPy does."""
         if not copy and dtype is self.dtype:
@@ -276,7 +315,7 @@ class Methods(Protocols):
         return functions.astype(self, dtype, copy=copy)
 
 
-def _correction(ddof: Any, correction: Any) -> Any:
+def _correction(ddof: object, correction: object) -> object:
     return ddof if correction is NO_VALUE else correction
 
 

@@ -43,7 +43,7 @@ class Number(Record):
         return self.value if isinstance(self.kind, type) else np.asarray(self.value, self.kind.dtype)
 
 
-def as_number(value: Any, name: str) -> Number:
+def as_number(value: object, name: str) -> Number:
     """Return what was passed for the number ``name``: a scalar of Python or NumPy, or a 0-d array of anybody."""
     if kind_of(value) in dtypes.SCALARS:
         return Number(value, kind_of(value))
@@ -57,7 +57,7 @@ def as_number(value: Any, name: str) -> Number:
     return Number(x if must_stay(x) else x.item(), x.dtype)
 
 
-def as_known_number(value: Any, what: str) -> Any:
+def as_known_number(value: Any, what: str) -> object:
     """Return what was passed for a number as a Python number, for what isn't differentiated by it."""
     number = as_number(value, what)
     return to_host(number.value, what).item() if number.stays else number.value

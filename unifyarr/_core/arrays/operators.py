@@ -40,7 +40,7 @@ class _Operands(set[type]):
 TAKEN = _Operands((bool, int, float, complex))
 
 
-def _left(x: Any, other: object, name: str, compute: Callable[[Any], Any]) -> Any:
+def _left(x: Any, other: object, name: str, compute: Callable[[Any], Any]) -> object:
     r"""Leave an operation to an operand that is no array and no data: to its method of that name.
 
     Where that declines, what NumPy makes an array of is ``compute``\ d with. Where NumPy's functions ask the operand
@@ -110,19 +110,19 @@ class _Operator:
         setattr(cls, name, method)
 
 
-def _make_unary(function: str, name: str) -> Any:
-    def operator(self: Any, /) -> Any:
+def _make_unary(function: str, name: str) -> object:
+    def operator(self: Any, /) -> object:
         return getattr(functions, function)(self)
 
     OPERATORS[function] = {"": operator}
     return operator
 
 
-def _make_binary(function: str, name: str) -> Any:
+def _make_binary(function: str, name: str) -> object:
     word = name.strip("_")
     other_name = f"__{_MIRRORED.get(word, 'r' + word)}__"
 
-    def operator(self: Any, other: Any, /) -> Any:
+    def operator(self: Any, other: Any, /) -> object:
         if type(other) in TAKEN or TAKEN.accept(other):
             return getattr(functions, function)(self, other)
         return _left(self, other, other_name, lambda given: getattr(functions, function)(self, given))
@@ -131,10 +131,10 @@ def _make_binary(function: str, name: str) -> Any:
     return operator
 
 
-def _make_reflected(function: str, name: str) -> Any:
+def _make_reflected(function: str, name: str) -> object:
     other_name = name.replace("__r", "__", 1)
 
-    def operator(self: Any, other: Any, /) -> Any:
+    def operator(self: Any, other: Any, /) -> object:
         if type(other) in TAKEN or TAKEN.accept(other):
             return getattr(functions, function)(other, self)
         return _left(self, other, other_name, lambda given: getattr(functions, function)(given, self))
@@ -143,8 +143,8 @@ def _make_reflected(function: str, name: str) -> Any:
     return operator
 
 
-def _make_in_place(function: str, name: str) -> Any:
-    def operator(self: Any, other: Any, /) -> Any:
+def _make_in_place(function: str, name: str) -> object:
+    def operator(self: Any, other: Any, /) -> object:
         if type(other) in TAKEN or TAKEN.accept(other):
             return getattr(functions, function)(self, other, out=self)
         return NotImplemented

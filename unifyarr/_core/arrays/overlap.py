@@ -9,7 +9,7 @@ question on arrays that it never reads: those that lie where the natives do, or 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..engines.registry import load
 from ..engines.tracing import unrepeatable
@@ -55,7 +55,7 @@ def overlapping(arrays: Sequence[Array]) -> Iterator[tuple[int, int]]:
         met.append((end, place))
 
 
-def _memory(root: Array) -> Any:
+def _memory(root: Array) -> object:
     # What two roots have each their own of if they don't overlap; ``None`` where that isn't known.
     backend, native = root._backend, root._native
     if backend.mutable:

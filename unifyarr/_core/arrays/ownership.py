@@ -33,7 +33,7 @@ class Held(Native):
     def __init__(self, array: Any) -> None:
         self._array = array
 
-    def wait(self) -> Any:
+    def wait(self) -> object:
         """Return the array's native, once there is one again."""
         with LOCK:
             native = self._array._native
@@ -134,7 +134,7 @@ class RunOfWrites(Held):
         return self.holder.device
 
 
-def settled(native: Any) -> Any:
+def settled(native: object) -> Any:
     """Return a native, at the end of what is under way on it."""
     return native.wait() if isinstance(native, Held) else native
 

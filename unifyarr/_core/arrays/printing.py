@@ -18,8 +18,8 @@ NAMES = (
 )
 
 # The process's options and those of the scope; NumPy's own hold where these say nothing.
-_process: dict[str, Any] = {}
-_scoped: ContextVar[Mapping[str, Any] | None] = ContextVar("unifyarr_printoptions", default=None)
+_process: dict[str, object] = {}
+_scoped: ContextVar[Mapping[str, object] | None] = ContextVar("unifyarr_printoptions", default=None)
 _lock = free_after_fork(threading.Lock())
 
 
@@ -31,7 +31,7 @@ def set_printoptions(
     suppress: bool | None = None,
     nanstr: str | None = None,
     infstr: str | None = None,
-    formatter: Mapping[str, Callable[[Any], str]] | None = None,
+    formatter: Mapping[str, Callable[[object], str]] | None = None,
     sign: str | None = None,
     floatmode: str | None = None,
 ) -> None:
@@ -83,7 +83,7 @@ def get_printoptions() -> dict[str, Any]:
     return {name: usual[name] for name in NAMES} | _chosen()
 
 
-def _of_numpy() -> dict[str, Any]:
+def _of_numpy() -> dict[str, object]:
     return {**np.get_printoptions()}
 
 
@@ -122,7 +122,7 @@ def printoptions(**options: Any) -> Iterator[dict[str, Any]]:
         _scoped.reset(token)
 
 
-def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(options: Mapping[str, Any]) -> dict[str, object]:
     """Return the options that are given, once NumPy takes them."""
     given = {name: value for name, value in options.items() if value is not None}
     for name in ("precision", "edgeitems", "linewidth"):

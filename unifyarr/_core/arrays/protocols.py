@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class Protocols(Mixin):
 
     # -- NumPy's ----------------------------------------------------------------------------------------------------
 
-    def __array__(self, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, /, dtype: object = None, copy: bool | None = None) -> np.ndarray:
         """Return the values as a NumPy array, which may be written if this one may.
 
         It shares the memory that the engine can write, a copy stands for any other; ``copy=False`` gives the memory of
@@ -88,18 +88,20 @@ class Protocols(Mixin):
         raise NotSupplied
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> object:
         """Have models of pydantic take arrays, and write them as nested lists where they write JSON."""
         from pydantic_core import core_schema
 
         as_list = core_schema.plain_serializer_function_ser_schema(lambda x: x.tolist(), when_used="json")
         return core_schema.is_instance_schema(cls, serialization=as_list)
 
-    def __array_ufunc__(self, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, /, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object) -> object:
         """Serve NumPy's ufuncs: by the function of the same meaning, else by NumPy on the host."""
         raise NotSupplied
 
-    def __array_function__(self, /, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, /, function: Callable[..., object], types: object, args: object, kwargs: object
+    ) -> object:
         """Serve NumPy's functions, by NumPy on the host; what they return comes back to this backend."""
         raise NotSupplied
 

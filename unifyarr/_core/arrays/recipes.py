@@ -13,6 +13,7 @@ from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.registry import load
 from ..engines.tracing import recording, watch_layout
+from ..values.native import Native
 from ..values.shapes import c_strides, shadow
 from ..values.supplying import supply
 from .array import Array, blank, owner, register, wrap
@@ -31,7 +32,7 @@ class View(Array):
     _value: Any
     _seen: object
 
-    def __getitem__(self, key: Any) -> Array:
+    def __getitem__(self, key: object) -> Array:
         return self._get_item(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -57,7 +58,7 @@ class View(Array):
             self._value, self._seen = value, token
         return value
 
-    def _keep(self, native: Any, instead_of: Any, /) -> None:
+    def _keep(self, native: Native, instead_of: object, /) -> None:
         # The token before the value: together they may be old, which costs another reading, but never wrong.
         seen = getattr(self, "_seen", None)
         if getattr(self, "_value", None) is instead_of:
@@ -108,7 +109,7 @@ class Protected(Array):
 
     __slots__ = ()
 
-    def __getitem__(self, key: Any) -> Array:
+    def __getitem__(self, key: object) -> Array:
         return self._get_item(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -144,12 +145,12 @@ def root_of(array: Array) -> Array:
     return array._root if type(array) in RECIPES else array  # type: ignore[attr-defined]
 
 
-def steps_with(array: Array, *last: Any) -> tuple[Any, ...]:
+def steps_with(array: Array, *last: object) -> tuple[Any, ...]:
     """Return the steps from an array's root to what further steps make of the array; two windows in a row are one."""
     return joined(last, array._steps if is_recipe(array) else ())
 
 
-def joined(steps: Iterable[Any], first: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+def joined(steps: Iterable[object], first: tuple[object, ...] = ()) -> tuple[Any, ...]:
     """Return steps that follow ``first``, with two windows in a row as one."""
     for step in steps:
         merged = first[-1].then(step) if first and type(first[-1]) is Window is type(step) else None
@@ -214,7 +215,7 @@ def geometry(array: Array) -> np.ndarray:
         shape, dtype = backend.shape(array._native), backend.dtype(array._native)
         strides = backend.strides(array._native)
         return shadow(shape, c_strides(shape, dtype.itemsize) if strides is None else strides, dtype)
-    memory = geometry(array._root)
+    memory: Any = geometry(array._root)
     for step in array._steps:
         if type(step) is Elements:
             # All places look alike.
@@ -222,7 +223,8 @@ def geometry(array: Array) -> np.ndarray:
             memory = shadow(memory.shape[axes:], memory.strides[axes:], memory.dtype)
         else:
             memory = step.get(load("numpy"), memory)
-    return memory
+    found: np.ndarray = memory
+    return found
 
 
 supply(Array._geometry, geometry)
@@ -238,7 +240,7 @@ def is_contiguous(array: Array) -> bool:
     return strides is None or strides == c_strides(backend.shape(native), backend.dtype(native).itemsize)
 
 
-def seen_in(memory: np.ndarray, array: Array) -> np.ndarray:
+def seen_in(memory: Any, array: Array) -> Any:
     """Return where an array lies in an array of NumPy's that stands for its root, and is never read.
 
     A view whose place isn't known lies in what is returned.
@@ -246,5 +248,4 @@ def seen_in(memory: np.ndarray, array: Array) -> np.ndarray:
     if not is_recipe(array):
         return memory
     known = takewhile(lambda step: type(step) is not Elements, array._steps)
-    seen: np.ndarray = get_through(load("numpy"), memory, tuple(known))
-    return seen
+    return get_through(load("numpy"), memory, tuple(known))

@@ -53,7 +53,7 @@ def _check_untraced(x: Array, what: str, instead: str) -> None:
         raise TracedMutationError(f"{where()}: a trace can't follow {what}: {instead}")
 
 
-def resize(x: Array, shape: Any, shared: bool, /) -> None:
+def resize(x: Array, shape: object, shared: bool, /) -> None:
     """Give an array another shape and size in place, in memory of its own."""
     _check_untraced(x, "x.resize(shape)", _RESIZED)
     lengths, before = as_shape(shape), x.shape

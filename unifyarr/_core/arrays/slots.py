@@ -12,6 +12,7 @@ from ..engines.dtypes import DType
 from ..engines.handle import Handle
 from ..engines.tracing import current
 from ..values.lengths import PartialShape
+from ..values.native import Native
 from ..values.supplying import NotSupplied
 
 # Stands for the key of a view that no key gives: ``None`` is a key.
@@ -88,7 +89,7 @@ class Slots(_Base):
     _key: object
     _owned: bool
     # An ``ownership.RunOfWrites``, or None.
-    _run: Any
+    _run: object
 
     @property
     def backend(self) -> str:
@@ -114,7 +115,7 @@ class Slots(_Base):
         x = current(self)
         return x._backend.sharding(x._alike())
 
-    def _alike(self, /) -> Any:
+    def _alike(self, /) -> Native:
         """Return a native that lives where the array's does: in the middle of a write to it that isn't there."""
         raise NotSupplied
 
@@ -127,7 +128,7 @@ class Slots(_Base):
     def shape(self, shape: Any) -> None:
         self._set_shape(shape)
 
-    def _set_shape(self, shape: Any, /) -> None:
+    def _set_shape(self, shape: object, /) -> None:
         """Give the array another shape in place, where that is a view of its memory."""
         raise NotSupplied
 

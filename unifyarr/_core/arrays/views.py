@@ -10,7 +10,7 @@ and two windows in a row are one: most chains have length one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ import numpy as np
 from ...typing import Shape
 from ..engines.handle import Handle
 from ..values.lengths import shape_of
+from ..values.native import Native
 from ..values.records import Record
 from ..values.shapes import ADDRESSES, MOST_BYTES, check_memory
 
@@ -33,13 +34,13 @@ class Step(Protocol):
     def shape(self, shape: Shape) -> Shape:
         """Return the shape of the view of a base of that shape."""
 
-    def is_native(self, backend: Handle, native: Any) -> bool:
+    def is_native(self, backend: Handle, native: Native) -> bool:
         """Return whether ``get`` shares the memory of a native array that the engine can write."""
 
-    def get(self, backend: Handle, native: Any) -> Any:
+    def get(self, backend: Handle, native: Native) -> Native:
         """Return the view's value for the base's."""
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         """Return the base with ``value`` in the view's place: the same native where the engine can write it.
 
         With ``results`` nothing else refers to the native, and a destructive kernel may use it up: that adds its result
@@ -47,14 +48,14 @@ class Step(Protocol):
         """
 
 
-def writing_kernel(backend: Handle, name: str, results: list[Any] | None) -> Callable[..., Any]:
+def writing_kernel(backend: Handle, name: str, results: list[Native] | None) -> Callable[..., Native]:
     """Return a kernel that writes; its destructive twin, if it has one, for a native that nothing else refers to."""
     kernel = backend.kernel(name)
     destructive = None if results is None else getattr(kernel, "destructive", None)
     return kernel if destructive is None else partial(destructive, results=results)
 
 
-def store(backend: Handle, native: Any, value: Any) -> Any:
+def store(backend: Handle, native: Native, value: Native) -> Native:
     """Return ``native`` overwritten by ``value`` where the engine can write it, else ``value``."""
     if backend.can_write(native):
         backend.assign(native, value)
@@ -97,7 +98,7 @@ class Window(Record):
         lengths = self._lengths()
         return shape_of(lengths) if None in lengths else lengths
 
-    def _lengths(self) -> tuple[Any, ...]:
+    def _lengths(self) -> Shape:
         return tuple([1 if axis is None else self.axes[axis][2] for axis in self.order])
 
     def then(self, following: Window) -> Window | None:
@@ -113,13 +114,13 @@ class Window(Record):
         order = tuple(None if axis is None else self.order[axis] for axis in following.order)
         return Window(tuple(axes), order)
 
-    def _is_whole(self, backend: Handle, native: Any) -> bool:
+    def _is_whole(self, backend: Handle, native: Native) -> bool:
         return self.axes == tuple([(0, 1, length) for length in tuple.__iter__(backend.shape(native))])
 
-    def is_native(self, backend: Handle, native: Any) -> bool:
+    def is_native(self, backend: Handle, native: Native) -> bool:
         return backend.window_is_view(self.axes)
 
-    def get(self, backend: Handle, native: Any) -> Any:
+    def get(self, backend: Handle, native: Native) -> Native:
         if not self._is_whole(backend, native):
             native = backend.kernel("get_window")(native, window=self.axes)
         permutation, _, reshapes = _arrangement(len(self.axes), self.order)
@@ -127,7 +128,7 @@ class Window(Record):
             native = backend.kernel("permute_dims")(native, axes=permutation)
         return backend.kernel("reshape")(native, shape=self._lengths()) if reshapes else native
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         permutation, inverse, reshapes = _arrangement(len(self.axes), self.order)
         whole = self._is_whole(backend, native)
         # A 0-d value needs no shape to go into one element.
@@ -172,13 +173,13 @@ class Reshape(Record):
     def shape(self, shape: Shape) -> Shape:
         return self.after
 
-    def is_native(self, backend: Handle, native: Any) -> bool:
+    def is_native(self, backend: Handle, native: Native) -> bool:
         return True
 
-    def get(self, backend: Handle, native: Any) -> Any:
+    def get(self, backend: Handle, native: Native) -> Native:
         return backend.kernel("reshape")(native, shape=self.after)
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         return store(backend, native, backend.kernel("reshape")(value, shape=self.before))
 
 
@@ -194,21 +195,21 @@ class Part(Record):
     def shape(self, shape: Shape) -> Shape:
         return shape
 
-    def is_native(self, backend: Handle, native: Any) -> bool:
+    def is_native(self, backend: Handle, native: Native) -> bool:
         return True
 
-    def get(self, backend: Handle, native: Any) -> Any:
+    def get(self, backend: Handle, native: Native) -> Native:
         return backend.kernel(self.name)(native)
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         return store(backend, native, backend.kernel(f"set_{self.name}")(backend.copy(backend.read(native)), value))
 
 
 class Bits(Record):
     """The memory of the base, of one dtype of NumPy's, read as another one."""
 
-    before: np.dtype[Any]
-    after: np.dtype[Any]
+    before: np.dtype[np.generic]
+    after: np.dtype[np.generic]
 
     @property
     def writable(self) -> bool:
@@ -219,13 +220,13 @@ class Bits(Record):
             return shape
         return (*shape[:-1], shape[-1] * self.before.itemsize // self.after.itemsize)
 
-    def is_native(self, backend: Handle, native: Any) -> bool:
+    def is_native(self, backend: Handle, native: Native) -> bool:
         return True
 
-    def get(self, backend: Handle, native: Any) -> Any:
+    def get(self, backend: Handle, native: Native) -> Native:
         return backend.kernel("bitcast")(native, dtype=self.after)
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         return store(backend, native, backend.kernel("bitcast")(value, dtype=self.before))
 
 
@@ -241,15 +242,15 @@ class Broadcast(Record):
     def shape(self, shape: Shape) -> Shape:
         return self.after
 
-    def is_native(self, backend: Handle, native: Any) -> bool:
+    def is_native(self, backend: Handle, native: Native) -> bool:
         return backend.has_read_only_views
 
-    def get(self, backend: Handle, native: Any) -> Any:
+    def get(self, backend: Handle, native: Native) -> Native:
         # Where nothing is copied, elements still have to be counted.
         check_memory(self.after, backend.dtype(native), ADDRESSES if backend.mutable else MOST_BYTES)
         return backend.kernel("broadcast_to")(native, shape=self.after)
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         raise AssertionError("a read-only step is refused before it is written")
 
 
@@ -266,13 +267,13 @@ class Diagonal(Record):
     def shape(self, shape: Shape) -> Shape:
         return self.after
 
-    def is_native(self, backend: Handle, native: Any) -> bool:
+    def is_native(self, backend: Handle, native: Native) -> bool:
         return backend.has_read_only_views
 
-    def get(self, backend: Handle, native: Any) -> Any:
+    def get(self, backend: Handle, native: Native) -> Native:
         return backend.kernel("diagonal")(native, offset=self.offset)
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         raise AssertionError("a read-only step is refused before it is written")
 
 
@@ -286,13 +287,13 @@ class Protection(Record):
     def shape(self, shape: Shape) -> Shape:
         return shape
 
-    def is_native(self, backend: Handle, native: Any) -> bool:
+    def is_native(self, backend: Handle, native: Native) -> bool:
         return True
 
-    def get(self, backend: Handle, native: Any) -> Any:
+    def get(self, backend: Handle, native: Native) -> Native:
         return native
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         raise AssertionError("a read-only step is refused before it is written")
 
 
@@ -302,7 +303,7 @@ class Elements(Record):
     A view if the index arrays are 0-d, where their values aren't known; else a target of writes.
     """
 
-    indices: tuple[Any, ...]
+    indices: tuple[Native, ...]
 
     @property
     def kernel(self) -> str:
@@ -325,20 +326,20 @@ class Elements(Record):
     def shape(self, shape: Shape) -> Shape:
         return shape[len(self.indices) :]
 
-    def is_native(self, backend: Handle, native: Any) -> bool:
+    def is_native(self, backend: Handle, native: Native) -> bool:
         return False
 
-    def get(self, backend: Handle, native: Any) -> Any:
+    def get(self, backend: Handle, native: Native) -> Native:
         return backend.kernel("gather")(native, *self.indices)
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         return writing_kernel(backend, self.kernel, results)(native, value, *self.indices)
 
 
 class Places(Record):
     """The elements at some places of the base's first axes, which count as one, in C order; not a view."""
 
-    places: Any
+    places: Native
     axes: int
 
     @property
@@ -346,7 +347,7 @@ class Places(Record):
         """The kernel that writes."""
         return "put_places"
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         return writing_kernel(backend, self.kernel, results)(native, value, self.places, axes=self.axes)
 
 
@@ -356,42 +357,42 @@ class Selected(Record):
     For engines that know no length before they have computed it.
     """
 
-    mask: Any
+    mask: Native
 
     @property
     def kernel(self) -> str:
         """The kernel that writes."""
         return "put_selected"
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         return writing_kernel(backend, self.kernel, results)(native, value, self.mask)
 
 
 class Masked(Record):
     """The elements where a mask of the base's shape is true, all to be written by one value; not a view."""
 
-    mask: Any
+    mask: Native
 
     @property
     def kernel(self) -> str:
         """The kernel that writes."""
         return "put_mask"
 
-    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+    def put(self, backend: Handle, native: Native, value: Native, results: list[Native] | None = None) -> Native:
         return writing_kernel(backend, self.kernel, results)(native, value, self.mask)
 
 
-def indices_of(steps: Sequence[Any]) -> list[Any]:
+def indices_of(steps: Iterable[Step]) -> list[Native]:
     """Return the index arrays of a view whose place isn't known."""
     return [index for step in steps if type(step) is Elements for index in step.indices]
 
 
-def steps_at(steps: Sequence[Any], place: Callable[[Any], Any]) -> tuple[Any, ...]:
+def steps_at(steps: Iterable[Step], place: Callable[[Any], Any]) -> tuple[Step, ...]:
     """Return steps with other index arrays, each of which follows from one of theirs."""
     return tuple([Elements(tuple(map(place, step.indices))) if type(step) is Elements else step for step in steps])
 
 
-def get_through(backend: Handle, native: Any, steps: Sequence[Step]) -> Any:
+def get_through(backend: Handle, native: Native, steps: Sequence[Step]) -> Native:
     """Return a recipe's value for its owner's."""
     for step in steps:
         native = step.get(backend, native)
@@ -400,11 +401,11 @@ def get_through(backend: Handle, native: Any, steps: Sequence[Step]) -> Any:
 
 def put_through(
     backend: Handle,
-    native: Any,
+    native: Native,
     steps: Sequence[Step | Elements | Masked | Places | Selected],
-    value: Any,
-    results: list[Any] | None = None,
-) -> Any:
+    value: Native,
+    results: list[Native] | None = None,
+) -> Native:
     """Return the owner with ``value`` in the place of a recipe's view; ``results`` as in ``Step.put``."""
     first, *rest = steps
     if rest:

@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from ..values.native import Native
 from ..values.records import Record
 from .operators import TAKEN, Operators
 
@@ -25,7 +26,7 @@ class Owner(Protocol):
     def note(self, made: Any) -> None:
         """Note a float that mustn't outlive the trace."""
 
-    def scalar(self, x: WeakFloat, dtype: Any, backend: Any, device: Any) -> Any:
+    def scalar(self, x: WeakFloat, dtype: Any, backend: Any, device: Any) -> Native | None:
         """Return a native 0-d array of a dtype that stands for a float; ``None`` if its value has to be asked for."""
 
 
@@ -83,7 +84,7 @@ class WeakFloat:
         return float, (self.known(),)
 
 
-def kind_of(value: Any) -> Any:
+def kind_of(value: object) -> Any:
     """Return the type of an argument, as which a float without a value counts as a float."""
     return float if type(value) is WeakFloat else type(value)
 
@@ -99,7 +100,7 @@ def known(value: Any) -> Any:
     return value
 
 
-def _computed(function: Callable[..., Any], *arguments: Any) -> Any:
+def _computed(function: Callable[..., Any], *arguments: Any) -> object:
     weak = [each for each in arguments if type(each) is WeakFloat]
     values = [each.value if type(each) is WeakFloat else each for each in arguments]
     value = function(*values)
@@ -116,13 +117,13 @@ def _stays_real(base: Any, exponent: Any) -> bool:
 _NUMBERS = (int, float, bool, WeakFloat)
 
 
-def _binary(function: Callable[..., Any]) -> tuple[Any, Any]:
-    def forward(self: WeakFloat, other: Any) -> Any:
+def _binary(function: Callable[..., object]) -> tuple[object, object]:
+    def forward(self: WeakFloat, other: object) -> object:
         if type(other) in _NUMBERS:
             return _computed(function, self, other)
         return NotImplemented if isinstance(other, Operators) else function(self.known(), other)
 
-    def reflected(self: WeakFloat, other: Any) -> Any:
+    def reflected(self: WeakFloat, other: object) -> object:
         if type(other) in _NUMBERS:
             return _computed(function, other, self)
         return NotImplemented if isinstance(other, Operators) else function(other, self.known())
@@ -130,12 +131,12 @@ def _binary(function: Callable[..., Any]) -> tuple[Any, Any]:
     return forward, reflected
 
 
-def _unary(function: Callable[..., Any]) -> Any:
+def _unary(function: Callable[..., object]) -> object:
     return lambda self: _computed(function, self)
 
 
-def _of_value(name: str) -> Any:
-    def method(self: WeakFloat, *others: Any) -> Any:
+def _of_value(name: str) -> object:
+    def method(self: WeakFloat, *others: Any) -> object:
         if others and isinstance(others[0], Operators):
             return NotImplemented
         return getattr(self.known(), name)(*known(others))

@@ -22,6 +22,7 @@ from ..engines.registry import load
 from ..engines.tracing import capture, checking
 from ..kernels.types import ArrayType
 from ..values.declared import functions
+from ..values.native import Native
 from ..values.records import Record
 from ..writing.inplace import check_device
 from .invoke import _call, _Declined, _is_plain, check_result, declined
@@ -55,7 +56,7 @@ class Application:
         operation: Operation,
         layout: Sequence[int | Given],
         places: Sequence[int],
-        static: Mapping[str, Any],
+        static: Mapping[str, object],
         key: Sequence[Hashable],
     ) -> None:
         self.operation = operation
@@ -73,7 +74,7 @@ class Application:
     def __hash__(self) -> int:
         return hash(self._identity)
 
-    def perform(self, kernel: Kernel, backend: Handle, natives: Sequence[Any], **out: Any) -> Any:
+    def perform(self, kernel: Kernel, backend: Handle, natives: Sequence[Native], **out: object) -> Any:
         """Return the natives of the results, or ``NotImplemented`` if the kernel declines."""
         carrying = any(map(backend.carries_derivative, natives))
         try:
@@ -110,7 +111,7 @@ class Application:
                 )
         return tuple(checked)
 
-    def _call(self, kernel: Kernel, natives: Sequence[Any], out: dict[str, Any]) -> Any:
+    def _call(self, kernel: Kernel, natives: Sequence[Any], out: dict[str, object]) -> Any:
         values = self._values(natives)
         if self.operation.parameters.variadic is not None:
             values += values.pop()
@@ -150,13 +151,13 @@ class Application:
             return NotImplemented
         return found if self.operation.is_several(found) else found[0]
 
-    def compose(self, backend: Handle, natives: Sequence[Any], cut: Cut | None = None) -> tuple[Any, ...]:
+    def compose(self, backend: Handle, natives: Sequence[Native], cut: Cut | None = None) -> tuple[Any, ...]:
         """Return the natives of the results that the body gives, where the kernel was ``cut`` or declined."""
         operands = [wrap(native, backend) for native in natives]
         result = composed(self.operation, self.run_body(operands), operands, backend, cut=cut)
         return tuple(read(x) for x in (result if isinstance(result, tuple) else (result,)))
 
-    def run_body(self, operands: Sequence[Array]) -> Any:
+    def run_body(self, operands: Sequence[Array]) -> object:
         """Return what the body returns for arrays; it may be none."""
         operation = self.operation
         named = {**dict(zip(operation.arrays, self._values(operands), strict=True)), **self.static}
@@ -164,7 +165,7 @@ class Application:
         positional += named.pop(operation.parameters.variadic or "", ())
         return operation.body(*positional, **named)
 
-    def by_engine(self, backend: Handle, natives: Sequence[Any]) -> Any:
+    def by_engine(self, backend: Handle, natives: Sequence[Native]) -> object:
         """Return the results by the declared derivative, ``NotImplemented`` where the engine takes none."""
         if not backend.can_transform or not any(
             backend.carries_derivative(native) or backend.hides_values(native) for native in natives
@@ -174,8 +175,8 @@ class Application:
         return tuple(run(*natives))
 
     def pulled(
-        self, backend: Handle, natives: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]
-    ) -> list[Any]:
+        self, backend: Handle, natives: Sequence[Native], results: Sequence[Native], cotangents: Sequence[Native]
+    ) -> list[Native]:
         """Return the natives of what the declared derivative gives for each array, ``None`` for zeros."""
         operation = self.operation
         assert operation.pullback is not None
@@ -203,7 +204,7 @@ class Application:
             raise TypeError(f"{what} returned {len(flat)} cotangents for {len(given)} arrays: one for each is wanted")
         return [_cotangent(what, each, x) for each, x in zip(flat, given, strict=True)]
 
-    def _values(self, arrays: Sequence[Any]) -> list[Any]:
+    def _values(self, arrays: Sequence[object]) -> list[Any]:
         # What goes to each parameter of arrays.
         rest = iter(arrays)
         return [
@@ -212,7 +213,7 @@ class Application:
         ]
 
 
-def _cotangent(what: str, cotangent: Any, x: Array) -> Any:
+def _cotangent(what: str, cotangent: object, x: Array) -> Any:
     if cotangent is None or dtypes.rank(x.dtype) < 2:
         return None
     array = cotangent if isinstance(cotangent, Array) else functions.asarray(cotangent, backend=x._backend.name)
@@ -222,7 +223,7 @@ def _cotangent(what: str, cotangent: Any, x: Array) -> Any:
     return read(capture(functions.astype(array, x.dtype, copy=False)))
 
 
-def _by_declaration(application: Application, operands: Sequence[Array]) -> Any:
+def _by_declaration(application: Application, operands: Sequence[Array]) -> object:
     """Return the result where a derivative is taken and one was declared, else ``NotImplemented``."""
     backend, natives = operands[0]._backend, [read(x) for x in operands]
     found = backend.declared(application, natives)
@@ -232,7 +233,7 @@ def _by_declaration(application: Application, operands: Sequence[Array]) -> Any:
     return results if application.operation.is_several(results) else results[0]
 
 
-def _computed(application: Application, backend: Handle, *natives: Any) -> list[Any]:
+def _computed(application: Application, backend: Handle, *natives: Any) -> list[Native]:
     """Return the natives of the results, by the kernel or by the body."""
     kernel = application.operation.kernels.get(backend.name)
     found = NotImplemented if kernel is None else application.perform(kernel, backend, natives)
@@ -271,7 +272,7 @@ def application_of(operation: Operation, call: Call) -> tuple[Application, list[
     return Application(operation, layout, places, static, key), operands
 
 
-def _key(operation: Operation, name: str, value: Any) -> Hashable:
+def _key(operation: Operation, name: str, value: object) -> Hashable:
     # Zeros' signs and the kinds of numbers count.
     if isinstance(value, tuple):
         return (type(value), *(_key(operation, name, each) for each in value))
@@ -291,7 +292,7 @@ def handle_operation(declaration: Declaration, call_next: Handler) -> Handler:
     if operation is None:
         return call_next
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         application, operands = application_of(operation, call)
         cut = None
         if operation.pullback is not None and operands:
@@ -310,7 +311,7 @@ def handle_operation(declaration: Declaration, call_next: Handler) -> Handler:
     return handler
 
 
-def _offer(application: Application, operands: list[Array], out: Array | None) -> Any:
+def _offer(application: Application, operands: list[Array], out: Array | None) -> object:
     operation, backend = application.operation, operands[0]._backend
     natives = [read(x) for x in operands]
     kernel, into = operation.kernels[backend.name], None
@@ -340,10 +341,10 @@ def _offer(application: Application, operands: list[Array], out: Array | None) -
     return arrays if operation.is_several(arrays) else arrays[0]
 
 
-def _run(application: Application, kernel: Kernel, operands: list[Array], natives: list[Any], out: Any) -> Any:
+def _run(application: Application, kernel: Kernel, operands: list[Array], natives: list[Native], out: object) -> Any:
     backend = operands[0]._backend
 
-    def perform(*natives: Any, **out: Any) -> Any:
+    def perform(*natives: Native, **out: object) -> Any:
         return backend.apply(application, kernel, natives, **out)
 
     try:
@@ -352,7 +353,7 @@ def _run(application: Application, kernel: Kernel, operands: list[Array], native
         return NotImplemented
 
 
-def _for_target(application: Application, natives: list[Any], out: Array, kernel: Kernel) -> tuple[Kernel, Any]:
+def _for_target(application: Application, natives: list[Native], out: Array, kernel: Kernel) -> tuple[Kernel, object]:
     """Return the kernel that writes a result of the type of ``out``, and what it's given for ``out``."""
     backend, target = out._backend, out._native
     plain = backend.mutable and _is_plain(out)
@@ -417,12 +418,12 @@ def distinct(
 
 def composed(
     operation: Operation,
-    result: Any,
+    result: object,
     operands: Sequence[Array],
     backend: Handle | None,
     out: Array | None = None,
     cut: Cut | None = None,
-) -> Any:
+) -> object:
     """Return what the body returned, as arrays of their own; ``cut`` says that the kernel lost a derivative."""
     if result is None or result is NotImplemented or result is Ellipsis:
         if cut is not None and backend is not None:
@@ -474,7 +475,7 @@ def check_count(what: str, operation: Operation, result: Any) -> None:
         raise TypeError(f"{what} returned {came}, but the op is declared to return {wanted}")
 
 
-def as_native(what: str, native: Any, backend: Handle) -> Any:
+def as_native(what: str, native: object, backend: Handle) -> Any:
     """Return what a user's code returned as a native; raise if it's something else."""
     if not isinstance(native, backend.native_types) and hasattr(native, "dtype") and not isinstance(native, Array):
         # NumPy's functions return scalars of NumPy's for 0-d arrays.
@@ -489,5 +490,5 @@ def as_native(what: str, native: Any, backend: Handle) -> Any:
     return native
 
 
-def _type(backend: Handle, native: Any) -> tuple[Any, Any]:
+def _type(backend: Handle, native: Any) -> tuple[object, object]:
     return backend.shape(native), backend.dtype(native)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def handle_kernels(declaration: Declaration, call_next: Handler) -> Handler:
     if declaration.category != "mixed":
         return call_next
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         trace = running()
         if trace is not None and trace.checks and declaration.operation is None:
             trace.check(declaration, call)
@@ -105,5 +105,5 @@ def _by_body(declaration: Declaration, call: Call, call_next: Handler) -> list[n
         declined.reset(token)
 
 
-def _values(result: Any) -> list[np.ndarray]:
+def _values(result: object) -> list[np.ndarray]:
     return [values_of(x) for x in (result if isinstance(result, tuple) else (result,))]

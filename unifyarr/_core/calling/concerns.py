@@ -42,7 +42,7 @@ def handle_nestable(declaration: Declaration, call_next: Handler) -> Handler:
 def handle_symbols(declaration: Declaration, call_next: Handler) -> Handler:
     """Make a node of a graph of a call that takes variables of graphs."""
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         assert call.symbol is not None
         return call.symbol._called(declaration, call)
 
@@ -56,7 +56,7 @@ _DECIDES = frozenset({("pow", "x2")})
 def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
     """Inside a trace of ours, put stand-ins in the place of arrays that were made outside."""
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         trace = running()
         if trace is None:
             return call_next(call)
@@ -68,7 +68,7 @@ def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
         result = call_next(call)
         return _restored(result, replaced) if out is None else out
 
-    def _restored(result: Any, replaced: dict[int, Array]) -> Any:
+    def _restored(result: Any, replaced: dict[int, Array]) -> object:
         # What is returned as it was passed is the caller's array, not its stand-in.
         if type(result) in (tuple, list):
             return type(result)([_restored(each, replaced) for each in result])
@@ -85,7 +85,7 @@ def _looks_at(declaration: Declaration, name: str) -> bool:
 def handle_debug(declaration: Declaration, call_next: Handler) -> Handler:
     """Inside ``debug()``, check that the call does what is declared of it."""
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         return check_call(declaration, call, call_next) if checking() else call_next(call)
 
     return handler
@@ -94,7 +94,7 @@ def handle_debug(declaration: Declaration, call_next: Handler) -> Handler:
 def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler:
     """Check ``out`` before anything is computed, and write the result there if the body hasn't done so."""
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         given = call.out
         if given is None:
             return call_next(call)
@@ -115,7 +115,7 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
             store_out(declaration.name, out, result)
         return given
 
-    def _several(call: Call, given: Any) -> Any:
+    def _several(call: Call, given: Any) -> object:
         targets = [as_target(each) for each in given]
         for target in targets:
             check_target(target)
@@ -142,7 +142,7 @@ def _keep_for_gradients(call: Call) -> None:
     if not any(map(backend.records_gradient, (*natives, *written))):
         return
 
-    def kept(x: Any) -> Any:
+    def kept(x: object) -> object:
         if not isinstance(x, Array) or x._backend is not backend:
             return x
         is_written = any(backend.may_share_memory(x._native, native) for native in written)
@@ -158,7 +158,7 @@ def handle_updates(declaration: Declaration, call_next: Handler) -> Handler:
     if not declaration.updates:
         return call_next
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         for name in declaration.updated_by(call.arguments):
             call.arguments[name] = as_target(call.arguments[name], name)
         return call_next(call)
@@ -172,7 +172,7 @@ def handle_data(declaration: Declaration, call_next: Handler) -> Handler:
         # What these take isn't of the call's backend, but goes there.
         return call_next
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         parameters, arguments = call.parameters, call.arguments
         targets = call.targets
         backend = convert.common_backend(call.together(), targets[0]._backend if targets else call.backend)
@@ -201,7 +201,7 @@ def handle_data(declaration: Declaration, call_next: Handler) -> Handler:
 def handle_out_of_body(declaration: Declaration, call_next: Handler) -> Handler:
     """Pass ``out`` to the body only on the backend of the arrays, and if the body may keep values in it."""
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         out = call.out
         if out is not None and call.backend is not None:
             check_backend(out, call.backend)
@@ -220,7 +220,7 @@ def handle_numbers(declaration: Declaration, call_next: Handler) -> Handler:
     if declaration.operation is not None:
         return call_next
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         for name in call.parameters.numbers:
             value = call.arguments[name]
             if type(value) not in PLAIN:
@@ -233,7 +233,7 @@ def handle_numbers(declaration: Declaration, call_next: Handler) -> Handler:
 def handle_copy_argument(declaration: Declaration, call_next: Handler) -> Handler:
     """Give ``copy=`` its meaning on functions that return a view where they can; with ``out`` it has none."""
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         copy = call.arguments.get("copy")
         if copy is not None and call.out is not None:
             call.arguments["copy"] = copy = None
@@ -258,7 +258,7 @@ def handle_elementwise(declaration: Declaration, call_next: Handler) -> Handler:
     if ufunc is None:
         return call_next
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         operands = tuple([call.arguments[name] for name in call.parameters.positional])
         return elementwise(declaration.name, ufunc, operands, call.out, call.backend)
 
@@ -270,7 +270,7 @@ def handle_creation(declaration: Declaration, call_next: Handler) -> Handler:
     if declaration.category != "creation":
         return call_next
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         named = call.arguments.get("backend")
         if named is not None:
             call.backend = inside(load(named))
@@ -289,7 +289,7 @@ def handle_chunks(declaration: Declaration, call_next: Handler) -> Handler:
     if "chunks" not in declaration.parameters.keywords:
         return call_next
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         chunks = call.arguments["chunks"]
         if chunks is None:
             return call_next(call)
@@ -336,7 +336,7 @@ def stack(declaration: Declaration, needs: int) -> Handler:
     body, parameters = declaration.body, declaration.parameters
     positional, variadic, keywords = parameters.positional, parameters.variadic, parameters.keywords
 
-    def call_body(call: Call) -> Any:
+    def call_body(call: Call) -> object:
         arguments = call.arguments
         given = [arguments[name] for name in positional]
         if variadic is not None:
@@ -360,7 +360,7 @@ def general(declaration: Declaration) -> Handler:
     # Such a function's arguments go where the call says.
     creates = declaration.category == "creation"
 
-    def handler(call: Call) -> Any:
+    def handler(call: Call) -> object:
         try:
             bound, needs = call.backend, call.needs()
             if mode.get() is not None:

@@ -104,7 +104,7 @@ class Dispatcher:
             return False
         return {*self.names[len(operands) :]} - {"out", "chunks"} <= {*parameters.keywords}
 
-    def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+    def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[object, ...]:
         """Return arguments in the places of their parameters, or raise ``TypeError``."""
         return values_of(self, self._parameters, arguments, keywords)
 

@@ -26,6 +26,7 @@ from ..engines.tracing import checking, mode, recording
 from ..kernels.record import kernel_named
 from ..kernels.types import ArrayType
 from ..values.lengths import equal_as_known
+from ..values.native import Native
 from ..values.shapes import broadcast, check_memory
 from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
 from ..writing.telling import tell_copied
@@ -97,7 +98,7 @@ def invoke(
 
 
 # Kernels that do no call, by their names, and declarations of operations whose kernels don't: the bodies compute.
-declined: ContextVar[frozenset[Any]] = ContextVar("unifyarr_declined", default=frozenset())
+declined: ContextVar[frozenset[object]] = ContextVar("unifyarr_declined", default=frozenset())
 
 
 class _Declined(Exception):
@@ -122,7 +123,9 @@ def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
         return None
 
 
-def _judge(name: str, backend: Handle, natives: Sequence[Any], static: dict[str, Any], result: Any, found: Any) -> None:
+def _judge(
+    name: str, backend: Handle, natives: Sequence[Native], static: dict[str, object], result: Any, found: Any
+) -> None:
     """Raise unless a kernel gave what the body or a rule says that it gives."""
     if result is not None:
         declared: Any = ArrayType(result[0], result[1].dtype)
@@ -143,7 +146,7 @@ def _judge(name: str, backend: Handle, natives: Sequence[Any], static: dict[str,
             )
 
 
-def _type(backend: Handle, native: Any) -> ArrayType:
+def _type(backend: Handle, native: Native) -> ArrayType:
     return ArrayType(tuple(backend.shape(native)), backend.dtype(native))
 
 
@@ -151,18 +154,21 @@ def _is_plain(array: Array) -> bool:
     return not is_recipe(array) and type(array._native) in (array._backend.native_type, Pending)
 
 
-def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...], static: dict[str, Any]) -> Array:
+def _overwrite(
+    kernel: Callable[..., Native], out: Array, others: tuple[Array, ...], static: dict[str, object]
+) -> Array:
     # ``x += y`` on an immutable engine: in the old buffer of x, if nothing else refers to it.
     backend = out._backend
     natives = [read(other) for other in others]
     for other in others:
         check_device(out, other, "out")
 
-    def write(old: Any, results: list[Any] | None) -> Any:
+    def write(old: Native, results: list[Native] | None) -> Native:
         destructive = None if results is None else backend.destructive(kernel)
         if destructive is None:
             return kernel(old, *natives, **static)
-        return destructive(old, *natives, results=results, **static)
+        found: Native = destructive(old, *natives, results=results, **static)
+        return found
 
     if rewrite(out, write):
         tell_copied(out)
@@ -170,11 +176,11 @@ def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...]
 
 
 def _call(
-    kernel: Callable[..., Any],
+    kernel: Callable[..., object],
     operands: tuple[Array, ...],
-    natives: list[Any],
-    static: dict[str, Any],
-    judge: Callable[[Any], None] | None = None,
+    natives: list[Native],
+    static: dict[str, object],
+    judge: Callable[[object], None] | None = None,
 ) -> Any:
     try:
         native = kernel(*natives, **static)
@@ -209,7 +215,7 @@ def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, .
     return arrays
 
 
-def attempt_several(name: str, *operands: Array, **static: Any) -> tuple[Array, ...] | None:
+def attempt_several(name: str, *operands: Array, **static: object) -> tuple[Array, ...] | None:
     """Call a kernel as ``invoke_several`` does, or return ``None`` as ``attempt`` does."""
     backend = operands[0]._backend
     if name not in backend.kernels or name in declined.get():
@@ -224,7 +230,7 @@ def attempt_several(name: str, *operands: Array, **static: Any) -> tuple[Array, 
         return None
 
 
-def attempt_for_derivative(name: str, *operands: Array, **static: Any) -> Array | None:
+def attempt_for_derivative(name: str, *operands: Array, **static: object) -> Array | None:
     """Return the first result of a kernel for derivatives, ``None`` where none is taken or it declines."""
     kernel = operands[0]._backend.kernels.get(name)
     if kernel is None or getattr(kernel, "for_derivatives", False):
@@ -240,7 +246,7 @@ def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
     dtypes.check_cast(dtype, out.dtype, f"out of {name}()")
 
 
-def fit_out(name: str, out: Array, result: Array) -> Any:
+def fit_out(name: str, out: Array, result: Array) -> object:
     """Return a result, whose shape must be that of ``out`` and which must cast to its dtype, as ``assign`` takes it."""
     shape, dtype, wanted = result.shape, result.dtype, out.dtype
     if not equal_as_known(shape, out.shape) or dtype is not wanted:
@@ -257,10 +263,10 @@ def store_out(name: str, out: Array, result: Array) -> Array:
     return out
 
 
-def store_several(name: str, targets: Sequence[Array], results: Sequence[Array], nest: Any = None) -> None:
+def store_several(name: str, targets: Sequence[Array], results: Sequence[Array], nest: object = None) -> None:
     """Write several results, all or none; ``nest`` is the container whose leaves the targets are, if any."""
 
-    def as_native(target: Array, result: Array) -> Any:
+    def as_native(target: Array, result: Array) -> object:
         check_backend(target, result._backend)
         return fit_out(name, target, result)
 
@@ -268,7 +274,7 @@ def store_several(name: str, targets: Sequence[Array], results: Sequence[Array],
 
 
 def _takes_out(
-    kernel: Callable[..., Any], backend: Handle, natives: list[Any], out: Array, dtype: DType, aligned: bool
+    kernel: Callable[..., object], backend: Handle, natives: list[Native], out: Array, dtype: DType, aligned: bool
 ) -> bool:
     # Whether this very call may write into the native array of ``out``.
     if is_recipe(out) or out.dtype != dtype or not backend.supports_out(kernel):
@@ -295,7 +301,7 @@ def elementwise(
         check_backend(out, backend)
     # Python scalars wait for the dtype that they get.
     arrays: list[Any] = []
-    given: list[Any] = []
+    given: list[object] = []
     for x in operands:
         kind: Any = type(x)
         if kind is WeakFloat:
@@ -346,7 +352,7 @@ def _at_once(name: str, backend: Handle, operands: list[Any]) -> Array | None:
     return wrap(native if type(native) is backend.native_type else backend.as_native(native), backend)
 
 
-def _beyond(operands: tuple[Any, ...], x: int) -> tuple[Any, ...]:
+def _beyond(operands: tuple[Any, ...], x: int) -> tuple[object, ...]:
     # Every element is as far from an infinity of the scalar's sign as from the scalar.
     infinity = np.inf if x > 0 else -np.inf
     return tuple(infinity if each is x else each for each in operands)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..declaring.operands import Call
 
 
-def map_call(declaration: Declaration, call: Call, nest: Any) -> Any:
+def map_call(declaration: Declaration, call: Call, nest: Any) -> object:
     """Call a function once for each leaf of the containers that it was passed: of ``nest`` and of others like it."""
     function = declaration.public if call.backend is None else declaration.of_backend(call.backend)
     leaves = nest.leaves()
@@ -47,7 +47,7 @@ def map_plainly(
     positional: Sequence[Any],
     keywords: dict[str, Any],
     out: Nest | None = None,
-) -> Any:
+) -> object:
     """Return what ``map_call`` does of arguments by position, or ``NotImplemented``: the general path says what fails.
 
     ``paths`` names the fast paths of a function of arrays alone: on arrays, on an array and a number, and into several
@@ -78,7 +78,7 @@ def map_plainly(
     return out if assign_at_once(targets, [x._native for x in results]) else NotImplemented
 
 
-def _computed(path: str, nests: Sequence[Any]) -> Any:
+def _computed(path: str, nests: Sequence[Any]) -> object:
     """Return a nest of what an engine computes of all leaves in one call, ``NotImplemented`` where it doesn't."""
     first = nests[0]
     backend = first._some_backend() if isinstance(first, Nest) else None
@@ -145,7 +145,7 @@ def _updated(paths: tuple[str, str, str], positional: Sequence[Any]) -> bool:
     return assign_at_once(leaves, values, apart=bool(beside))
 
 
-def _targets(name: str, out: Any, nest: Nest, leaves: Sequence[Array]) -> list[list[Array]]:
+def _targets(name: str, out: object, nest: Nest, leaves: Sequence[Array]) -> list[list[Array]]:
     # The leaves of each container of ``out``, which may all be written.
     outs = out if isinstance(out, (tuple, list)) else (out,)
     if not all(isinstance(each, Nest) for each in outs):
@@ -156,7 +156,7 @@ def _targets(name: str, out: Any, nest: Nest, leaves: Sequence[Array]) -> list[l
     return taken
 
 
-def _rows(call: Call, nest: Nest, leaves: Sequence[Array]) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+def _rows(call: Call, nest: Nest, leaves: Sequence[Array]) -> Iterator[tuple[list[object], dict[str, object]]]:
     # The arguments of the call of each leaf: its own part of a container among the arrays, the whole of anything else.
     parameters, arguments = call.parameters, call.arguments
     columns: dict[str, Sequence[Any]] = {}
@@ -176,7 +176,7 @@ def _rows(call: Call, nest: Nest, leaves: Sequence[Array]) -> Iterator[tuple[lis
         yield positional, {name: columns[name][place] if name in columns else value for name, value in shared.items()}
 
 
-def _spread(value: Any, nest: Nest, leaves: Sequence[Array], name: str) -> Sequence[Any]:
+def _spread(value: Any, nest: Nest, leaves: Sequence[Array], name: str) -> Sequence[object]:
     return _leaves_of(value, nest, leaves, name) if isinstance(value, Nest) else [value] * len(leaves)
 
 
@@ -195,7 +195,7 @@ def _check_like(value: Nest, nest: Nest, name: str) -> None:
         raise
 
 
-def _transposed(nest: Nest, results: list[tuple[Array, ...]]) -> Any:
+def _transposed(nest: Nest, results: list[tuple[Array, ...]]) -> object:
     # The results of each leaf, as one container for each result.
     lengths = sorted({len(result) for result in results})
     if len(lengths) > 1:
@@ -241,7 +241,7 @@ def updated_at_once(leaves: Sequence[Any], values: Sequence[Any]) -> bool:
         return False
 
 
-def update_nest(nest: Nest, value: Any, ensure_in_backend: bool) -> None:
+def update_nest(nest: Nest, value: object, ensure_in_backend: bool) -> None:
     """Overwrite all leaves by a value, or each by its part of a container: all of them, or none."""
     leaves = nest.leaves()
     values = _spread(value, nest, leaves, "val")
@@ -251,7 +251,7 @@ def update_nest(nest: Nest, value: Any, ensure_in_backend: bool) -> None:
     values = list(map(take, values))
     check_leaves(nest, ensure_in_backend)
 
-    def as_native(target: Array, value: Any) -> Any:
+    def as_native(target: Array, value: object) -> object:
         return fit(value, target, target.shape, exact=False, what="the leaf")
 
     assign_all(targets, values, as_native, "leaves of the container", nest)

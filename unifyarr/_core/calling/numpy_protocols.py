@@ -31,7 +31,7 @@ from ..writing.inplace import as_target, assign_all, check_target, fit, update
 from ..writing.sharing import share_memory
 
 # The parameter that a function of NumPy's writes, beside ``out``.
-WRITES: dict[Callable[..., Any], str] = {
+WRITES: dict[Callable[..., object], str] = {
     np.copyto: "dst",
     np.fill_diagonal: "a",
     np.put: "a",
@@ -56,7 +56,7 @@ def know_keeper(name: str) -> None:
     KEEPERS = (*KEEPERS, f"{name}.")
 
 
-def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> object:
     given = (*inputs, *kwargs.get("out", ()))
     if any(overrides(each, "__array_ufunc__") and _is_of_another(each) for each in given if type(each) is not Array):
         # NumPy asks that library next.
@@ -69,7 +69,7 @@ def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
 supply(Array.__array_ufunc__, _serve_ufunc)
 
 
-def _serve_function(x: Array, /, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+def _serve_function(x: Array, /, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> object:
     others = [kind for kind in types if kind is not Array]
     if others and _asks_another((*args, *kwargs.values()), others):
         return NotImplemented
@@ -81,14 +81,14 @@ def _serve_function(x: Array, /, function: Callable[..., Any], types: Any, args:
 supply(Array.__array_function__, _serve_function)
 
 
-def _is_of_another(x: Any) -> bool:
+def _is_of_another(x: object) -> bool:
     """Return whether an object that answers a protocol of NumPy's is of another library: not ours, nor an engine's."""
     if isinstance(x, (Array, WeakFloat)):
         return False
     return isinstance(x, np.ndarray) or backend_of_native(x) is None
 
 
-def _asks_another(values: Iterable[Any], kinds: list[type], depth: int = 0) -> bool:
+def _asks_another(values: Iterable[object], kinds: list[type], depth: int = 0) -> bool:
     """Return whether NumPy asks another library than this one: one of the types among arguments is that library's."""
     for x in values:
         if isinstance(x, (list, tuple)) and depth <= MOST_AXES:
@@ -99,20 +99,20 @@ def _asks_another(values: Iterable[Any], kinds: list[type], depth: int = 0) -> b
     return False
 
 
-def _is_kept(kwargs: dict[str, Any]) -> bool:
+def _is_kept(kwargs: dict[str, object]) -> bool:
     """Return whether it's a keeper that called the function of NumPy's which asks us, for an array of its own."""
     caller = sys._getframe(2).f_globals.get("__name__", "")
     return f"{caller}.".startswith(KEEPERS) and kwargs.get("out") is None
 
 
-def _for_keeper(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+def _for_keeper(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> object:
     host = _Host(getattr(function, "__name__", "a function"))
     result = function(*map(host.lend, args), **{name: host.lend(value) for name, value in kwargs.items()})
     host.check(result)
     return result
 
 
-def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
     """Serve a ufunc or its method: our counterpart of it, else NumPy on the host."""
     out = kwargs.get("out")
     own = following.COUNTERPARTS.get(function)
@@ -134,7 +134,7 @@ def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs
     return host.close(getattr(function, method)(*args, **rest))
 
 
-def serve_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def serve_function(function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, Any]) -> object:
     """Serve a function of NumPy's: our counterpart of it, else NumPy on the host."""
     if function in (np.shares_memory, np.may_share_memory):
         first, second, *work = args
@@ -171,7 +171,7 @@ def _is_ours(written: Any, read: Any, *, subclasses: bool = True) -> bool:
     return not any(_is_foreign(each, subclasses) for each in read)
 
 
-def _holds_objects(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+def _holds_objects(function: Callable[..., object], args: tuple[object, ...]) -> bool:
     """Return whether a function that only gives its arguments a shape got what NumPy keeps as objects or text."""
     return function is np.broadcast_arrays and any(x is None or isinstance(x, str) for x in args)
 
@@ -189,14 +189,14 @@ def _is_foreign(x: Any, subclasses: bool, depth: int = 0) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
+def _signature(function: Callable[..., object]) -> inspect.Signature:
     try:
         return inspect.signature(function)
     except ValueError:
         return inspect.signature(lambda *args, **kwargs: None)
 
 
-def _written(function: Callable[..., Any], arguments: dict[str, Any]) -> set[str]:
+def _written(function: Callable[..., object], arguments: dict[str, object]) -> set[str]:
     """Return the names of the arguments that a call of a function of NumPy's writes."""
     names = {"out", WRITES.get(function, "out")}
     if function is np.nan_to_num and not arguments.get("copy", True):
@@ -217,9 +217,9 @@ class _Host:
         self.backend: Handle | None = None
         self._arrays: list[Array] = []
         # What was passed to be written, and what NumPy writes in its place.
-        self.opened: list[tuple[Any, np.ndarray]] = []
+        self.opened: list[tuple[object, np.ndarray]] = []
 
-    def lend(self, x: Any, depth: int = 0) -> Any:
+    def lend(self, x: object, depth: int = 0) -> object:
         """Return what NumPy reads in the place of an argument."""
         if not isinstance(x, (Array, np.ndarray)) and (own := backend_of_native(x)) is not None:
             x = lift(x, own)
@@ -237,7 +237,7 @@ class _Host:
                 return items if isinstance(x, list) else tuple(items)
         return x
 
-    def open(self, x: Any, what: str = "out") -> Any:
+    def open(self, x: Any, what: str = "out") -> object:
         """Return what NumPy writes in the place of an argument."""
         values = x
         if not isinstance(x, np.ndarray):
@@ -254,13 +254,13 @@ class _Host:
         self.backend = x._backend
         self._arrays.append(x)
 
-    def check(self, *results: Any) -> None:
+    def check(self, *results: object) -> None:
         """Raise where a derivative would be lost: the results are NumPy's."""
         if is_floating(list(results)):
             for x in self._arrays:
                 check_leaving(x, f"{self.name}() of NumPy's")
 
-    def close(self, result: Any) -> Any:
+    def close(self, result: object) -> object:
         """Store what NumPy wrote, and return its result with our arrays in the place of its own."""
         self.check(result, *(values for _, values in self.opened))
         written = [(as_target(x), values) for x, values in self.opened if x is not values]
@@ -271,7 +271,7 @@ class _Host:
             assign_all(targets, values, _as_native, "arrays of out")
         return self._lift(result)
 
-    def _lift(self, x: Any) -> Any:
+    def _lift(self, x: Any) -> object:
         for given, values in self.opened:
             if x is values:
                 return given
@@ -287,5 +287,5 @@ class _Host:
         return x
 
 
-def _as_native(target: Array, values: Any) -> Any:
+def _as_native(target: Array, values: object) -> object:
     return fit(values, target, target.shape, exact=True, what="out")

@@ -18,11 +18,12 @@ from ..engines.handle import LOADED, Handle
 from ..engines.refusals import explained, is_refusal
 from ..engines.tracing import mode
 from ..values.declared import package
+from ..values.native import Native
 from ..writing.inplace import check_target
 from ..writing.storing import put_small, takes_small
 
 
-def _wrap(native: Any, backend: Handle) -> Array:
+def _wrap(native: Native, backend: Handle) -> Array:
     return wrap(backend.as_native(native), backend)
 
 
@@ -63,7 +64,7 @@ def _put_in() -> None:
 _INSTRUCTIONS = ("BINARY_OP", "UNARY_NEGATIVE", "UNARY_INVERT")
 
 
-def _each_operator(probe: Any) -> tuple[Any, ...]:
+def _each_operator(probe: Any) -> tuple[object, ...]:
     """Return the answers of all operators, each called on a temporary probe."""
     return (
         *(-probe(), ~probe(), probe() + 2, 2 + probe(), probe() - 2, 2 - probe(), probe() * 2, 2 * probe()),

@@ -46,12 +46,12 @@ class PythonProgram:
     """A program that Python carries out: a function of ``count`` operands, which returns what is in a slot."""
 
     def __init__(
-        self, count: int, constants: tuple[Any, ...], size: int, code: tuple[Instruction, ...], returned: int
+        self, count: int, constants: tuple[object, ...], size: int, code: tuple[Instruction, ...], returned: int
     ) -> None:
         self._count, self._code, self._returned = count, code, returned
         self._slots = (*constants, *(None,) * (size - count - len(constants)))
 
-    def __call__(self, *operands: Any) -> Any:
+    def __call__(self, *operands: object) -> object:
         slots = [*operands, *self._slots]
         for operation, what, inputs, filled, dead in self._code:
             given = [slots[slot] for slot in inputs]
@@ -101,7 +101,7 @@ def _carry_out(operation: int, what: Any, given: list[Any]) -> Any:
     return array
 
 
-def _declines(operation: int, what: Any, given: list[Any]) -> bool:
+def _declines(operation: int, what: object, given: list[object]) -> bool:
     match operation:
         case 9:
             return given[0] is not given[1]
@@ -123,11 +123,11 @@ class Builder:
     """
 
     def __init__(
-        self, operands: Sequence[Any], backend: Handle, *, whole: bool = False, takes: Sequence[str] = ()
+        self, operands: Sequence[object], backend: Handle, *, whole: bool = False, takes: Sequence[str] = ()
     ) -> None:
         self._backend, self._whole = backend, whole
         self._operands: list[Hashable] = [*takes, *(("x", place) if whole else place for place in range(len(operands)))]
-        self._constants: dict[Hashable, Any] = {}
+        self._constants: dict[Hashable, object] = {}
         self._code: list[Instruction] = []
         self._names: list[tuple[Sequence[Hashable], Sequence[Hashable]]] = []
         self._natives = [place for place, x in enumerate(operands) if x is not None]
@@ -139,12 +139,12 @@ class Builder:
             for place in self._natives:
                 self.add(NATIVE, None, [("x", place)], [place])
 
-    def add(self, operation: int, what: Any, inputs: Sequence[Hashable], filled: Sequence[Hashable] = ()) -> None:
+    def add(self, operation: int, what: object, inputs: Sequence[Hashable], filled: Sequence[Hashable] = ()) -> None:
         """Add an instruction by the names of what it takes and fills."""
         self._code.append(Instruction(operation, what, (), (), ()))
         self._names.append((tuple(inputs), tuple(filled)))
 
-    def constant(self, value: Any) -> Hashable:
+    def constant(self, value: object) -> Hashable:
         """Return the name of a constant."""
         name = ("constant", len(self._constants))
         self._constants[name] = value
@@ -171,7 +171,7 @@ class Builder:
             self.add(CALL, (self._backend.is_watched, ()), self._natives, ["watched"])
             self.add(FALSE, None, ["watched"])
 
-    def compute(self, steps: Sequence[Step], constants: Mapping[int, Any], results: Iterable[int]) -> None:
+    def compute(self, steps: Sequence[Step], constants: Mapping[int, object], results: Iterable[int]) -> None:
         """Call the kernels of all steps; the natives in the slots ``results`` are asked for afterwards."""
         self._constants.update(constants.items())
         if len(steps) == 1 and not self._whole and not self._code:
@@ -206,7 +206,7 @@ class Builder:
         else:
             self.add(CALL, (kernel, names), inputs, [results])
 
-    def _method(self, kernel: Callable[..., Any], step: Step, *, in_place: bool = False) -> Any:
+    def _method(self, kernel: Callable[..., object], step: Step, *, in_place: bool = False) -> Any:
         return self._backend.method(kernel, in_place=in_place) if step.inputs else kernel
 
     def wrap(self, slots: Iterable[int], *, base: int | None = None, of: int | None = None) -> None:
@@ -257,13 +257,13 @@ class Bound(Record):
 
     kernel: Callable[..., Any]
     first: tuple[Any, ...] = ()
-    last: tuple[Any, ...] = ()
-    named: Mapping[str, Any] = MappingProxyType({})
+    last: tuple[object, ...] = ()
+    named: Mapping[str, object] = MappingProxyType({})
     # Whether it takes the natives as one tuple.
     is_packed: bool = False
 
 
-def _bound(kernel: Callable[..., Any], static: Mapping[str, Any], out: int | None) -> Bound:
+def _bound(kernel: Callable[..., object], static: Mapping[str, object], out: int | None) -> Bound:
     """Return a kernel, prepared for the static arguments where it knows how and isn't told where to write."""
     bind = None if out is not None or not static else getattr(kernel, "bind", None)
     if bind is not None:

@@ -12,6 +12,7 @@ from ..arrays.array import Array
 from ..engines.dtypes import BY_NUMPY, DType
 from ..engines.handle import Handle, has_one_device
 from ..engines.kernels import bound
+from ..values.native import Native
 from .programs import Builder, Step
 
 # How many bytes a constant of a shortcut has at most.
@@ -20,7 +21,7 @@ _ATOMS = frozenset({int, str, DType, type, np.dtype})
 
 
 @lru_cache(maxsize=4096, typed=True)
-def integers(*values: Any) -> Hashable:
+def integers(*values: object) -> Hashable:
     """Return what tells a tuple of ints from all other arguments, ``None`` for one of other things."""
     return (int, values) if all(type(each) is int for each in values) else None
 
@@ -46,7 +47,7 @@ def frozen(value: Any) -> Hashable:
     raise TypeError
 
 
-def beside(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
+def beside(x: Any, backend: Handle) -> tuple[object, Hashable, object]:
     """Return the native of an operand that is no array of the backend, and what tells it apart: ``None`` of a number.
 
     Arrays and scalars of NumPy's are what their natives are.
@@ -57,7 +58,7 @@ def beside(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
     return None, frozen(x), None
 
 
-def beside_elementwise(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
+def beside_elementwise(x: Any, backend: Handle) -> tuple[object, Hashable, object]:
     """Return the same of an operand of an elementwise kernel, where an engine may have less to do for it."""
     if is_numpy_data(x):
         operand = native_of_data(x, backend, elementwise=True)
@@ -65,12 +66,12 @@ def beside_elementwise(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
     return None, frozen(x), None
 
 
-def is_numpy_data(x: Any) -> bool:
+def is_numpy_data(x: object) -> bool:
     """Return whether an operand is an array or a scalar of NumPy's."""
     return type(x) is np.ndarray or isinstance(x, np.generic)
 
 
-def native_of_data(x: Any, backend: Handle, *, elementwise: bool = False) -> Any:
+def native_of_data(x: object, backend: Handle, *, elementwise: bool = False) -> Any:
     """Return the native of NumPy's data: a copy, or the data itself where these are natives.
 
     Raises ``TypeError`` where the general path has more to look at: other dtypes, and several devices.
@@ -203,34 +204,34 @@ class _Tape:
 
     def __init__(self, backend: Handle) -> None:
         self._backend = backend
-        self.calls: list[tuple[Callable[..., Any], Mapping[str, Any]]] = []
+        self.calls: list[tuple[Callable[..., object], Mapping[str, object]]] = []
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._backend, name)
 
     def kernel(self, name: str) -> Callable[..., Any]:
         kernel = self._backend.kernel(name)
 
-        def noted(native: Any, **static: Any) -> Any:
+        def noted(native: Native, **static: object) -> Native:
             self.calls.append(_known(kernel, (native,), static))
             return kernel(native, **static)
 
         return noted
 
 
-def _same(native: Any) -> Any:
+def _same(native: Native) -> Native:
     return native
 
 
 def prepared(
-    kernel: Callable[..., Any], natives: Sequence[Any], static: Mapping[str, Any], backend: Handle
-) -> Callable[..., Any]:
+    kernel: Callable[..., object], natives: Sequence[Native], static: Mapping[str, object], backend: Handle
+) -> Callable[..., object]:
     """Return a kernel for the dtypes and shapes of natives, with its static arguments."""
     kernel, static = _known(_outside_gaps(kernel, natives, backend), natives, static)
     return bound(kernel, static) if static else kernel
 
 
-def _outside_gaps(kernel: Callable[..., Any], natives: Sequence[Any], backend: Handle) -> Callable[..., Any]:
+def _outside_gaps(kernel: Callable[..., object], natives: Sequence[Any], backend: Handle) -> Callable[..., object]:
     if has_one_device(backend):
         # Some are wrapped to run where their arrays are.
         kernel = getattr(kernel, "unplaced", kernel)
@@ -241,8 +242,8 @@ def _outside_gaps(kernel: Callable[..., Any], natives: Sequence[Any], backend: H
 
 
 def _known(
-    kernel: Callable[..., Any], natives: Sequence[Any], static: Mapping[str, Any]
-) -> tuple[Callable[..., Any], Mapping[str, Any]]:
+    kernel: Callable[..., object], natives: Sequence[Native], static: Mapping[str, object]
+) -> tuple[Callable[..., object], Mapping[str, object]]:
     """Return a kernel for the dtypes and shapes of natives and the static arguments, where there's one."""
     know = getattr(kernel, "known", None)
     found = None if know is None else know(*natives, **static)

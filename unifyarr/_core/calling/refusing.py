@@ -21,14 +21,16 @@ class Taking(Protocol):
 
     qualified_name: str
     names: tuple[str, ...]
-    defaults: tuple[Any, ...]
+    defaults: tuple[object, ...]
     # How many are passed by place, the first of them by nothing else; and the place of the one for all further ones.
     positional: int
     only_positional: int
     variadic: int
 
 
-def values_of(taking: Taking, parameters: Parameters, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+def values_of(
+    taking: Taking, parameters: Parameters, given: tuple[Any, ...], named: dict[str, object]
+) -> tuple[object, ...]:
     """Return arguments in the places of their parameters, or raise ``TypeError``."""
     name, names = taking.qualified_name, taking.names
     values = [_ABSENT] * len(names)
@@ -58,7 +60,7 @@ def values_of(taking: Taking, parameters: Parameters, given: tuple[Any, ...], na
     return tuple(values)
 
 
-def _refuse_positional(parameters: Parameters, name: str, beyond: Sequence[Any], count: int) -> NoReturn:
+def _refuse_positional(parameters: Parameters, name: str, beyond: Sequence[object], count: int) -> NoReturn:
     """Raise for positional arguments where parameters are keyword-only, or where there are none."""
     keywords = [each for each in _numpys_order(name, parameters) if each not in ("out", "backend")]
     keywords = keywords or list(parameters.keywords)

@@ -54,7 +54,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         # Whether the steps of a call were found to follow from strides too, which tell calls apart from then on.
         self.by_layout = False
 
-    def learn(self, key: Hashable, call: Call, backend: Handle) -> Any:
+    def learn(self, key: Hashable, call: Call, backend: Handle) -> object:
         """Do a call that has no shortcut; the second one of a key is recorded."""
         if self._is_new(key):
             return self._general(call)
@@ -88,7 +88,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             tell_general(self._name, operands)
         return result
 
-    def learn_into(self, key: Hashable, call: Call, backend: Handle) -> Any:
+    def learn_into(self, key: Hashable, call: Call, backend: Handle) -> object:
         """Do what ``learn`` does, of a call that may have ``out``: the recorded one computes before it writes there."""
         out = call.out
         if out is None:
@@ -135,8 +135,8 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         return True
 
     def _shortcut(
-        self, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
-    ) -> Callable[..., Any] | None:
+        self, notes: Recording, result: object, operands: list[Array | None], backend: Handle
+    ) -> Callable[..., object] | None:
         if not notes.is_repeatable:
             return None
         program = Builder(operands, backend, whole=self._takes_arrays)
@@ -160,7 +160,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
 def _replace_operands(call: Call, backend: Handle) -> None:
     """Put an array of its own, over the same native, in the place of each operand."""
 
-    def other(x: Any) -> Any:
+    def other(x: object) -> object:
         return wrap(x._native, backend, x._base) if isinstance(x, Array) else x
 
     for name in call.parameters.operands:
@@ -187,7 +187,7 @@ def _guard(program: Builder, notes: Recording, backend: Handle, *, asked: bool) 
 
 def _returned(
     program: Builder, notes: Recording, slot: int, backend: Handle, result: Array, *, is_array: bool
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """Return a program of one result, which is returned as an array or as its native."""
     if not backend.mutable and not backend.has_fixed_dtypes and not notes.is_one_call():
         # JAX may be set to compute in 32 bits meanwhile, and the body refuses a dtype of 64. One kernel that isn't told
@@ -214,7 +214,7 @@ def _slots(notes: Recording, results: tuple[Any, ...], backend: Handle) -> list[
 
 def _whole(
     program: Builder, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
-) -> Callable[..., Any] | None:
+) -> Callable[..., object] | None:
     """Return a shortcut from the operands to the result, with what views of them have for a base."""
     if type(result) is tuple or hasattr(result, "_fields"):
         slots = _slots(notes, tuple(result), backend)

@@ -37,7 +37,7 @@ class Declaration:
 
     def __init__(
         self,
-        body: Callable[..., Any],
+        body: Callable[..., object],
         category: str,
         *,
         ufunc: np.ufunc | None = None,
@@ -78,8 +78,8 @@ class Declaration:
         # The kernels of a function that a user declared.
         self.operation = operation
         # The function that users call, and those of the backends' own namespaces.
-        self.public: Callable[..., Any] = body
-        self.bound: dict[str, Callable[..., Any]] = {}
+        self.public: Callable[..., object] = body
+        self.bound: dict[str, Callable[..., object]] = {}
 
     # Read at the first use: annotations name what's above.
     @cached_property
@@ -109,12 +109,12 @@ class Declaration:
         """Return the positions of the inputs that an output may share memory with."""
         return self.view_map(output) if callable(self.view_map) else self.view_map.get(output, ())
 
-    def updated_by(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    def updated_by(self, arguments: Mapping[str, object]) -> tuple[str, ...]:
         """Return the names of the arguments, beside ``out``, that a call with those writes."""
         asked = [names for condition, names in self.updates.items() if arguments[condition]]
         return tuple(name for names in asked for name in names if arguments[name] is not None)
 
-    def function(self, backend: Handle | None = None) -> Callable[..., Any]:
+    def function(self, backend: Handle | None = None) -> Callable[..., object]:
         """Return the function that users call.
 
         With a ``backend`` it is the function of that backend's namespace, where plain data goes to that backend.
@@ -128,11 +128,11 @@ class Declaration:
         function.declaration = self
         return cast(Callable[..., Any], function)
 
-    def dispatcher(self, bound: Handle | None, function: Any, /) -> Any:
+    def dispatcher(self, bound: Handle | None, function: object, /) -> object:
         """Return the dispatcher of a function, which is made at the first call."""
         raise NotSupplied
 
-    def of_backend(self, backend: Handle) -> Callable[..., Any]:
+    def of_backend(self, backend: Handle) -> Callable[..., object]:
         """Return the function of a backend's own namespace."""
         if backend.name not in self.bound:
             self.bound[backend.name] = self.function(backend)
@@ -181,7 +181,7 @@ def in_docstring(text: str) -> str:
     return text.replace("\n    ", "\n") if sys.version_info >= (3, 13) else text
 
 
-def elementwise(ufunc: np.ufunc, *, standard: bool = True, **facts: Any) -> Callable[[F], F]:
+def elementwise(ufunc: np.ufunc, *, standard: bool = True, **facts: object) -> Callable[[F], F]:
     """Declare an elementwise function with the dtypes of a NumPy ufunc, and its kernel; the body is only a signature.
 
     ``standard`` says whether the Array API standard has the function, which the docstring names as its source, and

@@ -103,7 +103,7 @@ def _looking(backend: Handle, path: FastPath, form: str) -> FastPath:
         return path
     used, declined = dtypes.USED, form not in ("out_", "several_") and NotImplemented
 
-    def fast(*operands: Any) -> Any:
+    def fast(*operands: object) -> object:
         for x in operands:
             if type(x) is np.ndarray and x.dtype in used:
                 return declined
@@ -122,7 +122,7 @@ def _look_at_dtypes() -> None:
 def _unary(backend: Handle, declaration: Declaration) -> FastPath:
     direct = ByDtype(direct_kernel(backend, declaration))
 
-    def fast(x: Any) -> Any:
+    def fast(x: Any) -> object:
         return direct[x.dtype](x)
 
     return by_dtype(direct, {}, fast)
@@ -137,7 +137,7 @@ def _binary(backend: Handle, declaration: Declaration) -> FastPath:
     # What is computed later has no error that says so now: the general path looks at the size of the result.
     late = backend.computes_later
 
-    def fast(x1: Any, x2: Any) -> Any:
+    def fast(x1: Any, x2: Any) -> object:
         dtype = x1.dtype
         if x2.dtype is not dtype:
             return NotImplemented
@@ -151,7 +151,7 @@ def _binary(backend: Handle, declaration: Declaration) -> FastPath:
 _NOTHING, _SMALL_INTEGERS, _NUMBERS = range(3)
 
 
-def _takes(backend: Handle, declaration: Declaration) -> Callable[[Any, Any], bool]:
+def _takes(backend: Handle, declaration: Declaration) -> Callable[[object, object], bool]:
     """Return a predicate: can this Python number be passed to the kernel, beside this dtype, without conversion?
 
     A small integer fits every signed dtype, for example.
@@ -159,7 +159,7 @@ def _takes(backend: Handle, declaration: Declaration) -> Callable[[Any, Any], bo
     gaps = getattr(backend.kernel(declaration.name), "gaps", ())
     to_floats = declaration.name in ("divide", "pow")
 
-    def learn(native_dtype: Any) -> int:
+    def learn(native_dtype: object) -> int:
         dtype = backend.as_dtype(native_dtype) or native_dtype
         if native_dtype in gaps:
             return _NOTHING
@@ -169,7 +169,7 @@ def _takes(backend: Handle, declaration: Declaration) -> Callable[[Any, Any], bo
 
     known = Learnt(learn)
 
-    def takes(native_dtype: Any, value: Any) -> bool:
+    def takes(native_dtype: object, value: Any) -> bool:
         rank = known.of(native_dtype)
         return bool(rank and -128 <= value <= 127) if type(value) is int else rank == _NUMBERS
 
@@ -177,7 +177,7 @@ def _takes(backend: Handle, declaration: Declaration) -> Callable[[Any, Any], bo
 
 
 # Operators of an engine's own arrays. Not division: engines multiply the reciprocal, which rounds twice.
-_REFLECTED: dict[Any, Callable[[Any, Any], Any]] = {
+_REFLECTED: dict[object, Callable[[object, object], object]] = {
     np.add: operator.add,
     np.subtract: operator.sub,
     np.multiply: operator.mul,
@@ -192,10 +192,10 @@ def _with_scalar(backend: Handle, declaration: Declaration, *, reflected: bool =
     if declaration.name not in backend.takes_scalars:
         return declines
 
-    def fast(x: Any, value: Any) -> Any:
+    def fast(x: Any, value: Any) -> object:
         return native(x, value) if takes(x.dtype, value) else NotImplemented
 
-    def fast_reflected(x: Any, value: Any) -> Any:
+    def fast_reflected(x: Any, value: Any) -> object:
         return by_operator(value, x) if by_operator and takes(x.dtype, value) else NotImplemented
 
     return fast_reflected if reflected else fast
@@ -222,7 +222,7 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
                 return False
             raise
 
-    def unary(x: Any, _: None, target: Array) -> bool:
+    def unary(x: object, _: None, target: Array) -> bool:
         out = target._native
         return at_once(out, x, x) and into(out, x)
 
@@ -231,7 +231,7 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
     takes_scalars = declaration.name in backend.takes_scalars
     takes = _takes(backend, declaration)
 
-    def fast(x1: Any, x2: Any, target: Array) -> bool:
+    def fast(x1: object, x2: object, target: Array) -> bool:
         out = target._native
         if type(x2) is int or type(x2) is float:
             fits = takes_scalars and takes(out.dtype, x2) and at_once(out, x1, x1)

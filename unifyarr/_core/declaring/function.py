@@ -14,7 +14,7 @@ class PythonFunction:
 
     __qualname__: str
 
-    def __init__(self, prepare: Callable[[Any], Any]) -> None:
+    def __init__(self, prepare: Callable[[object], object]) -> None:
         self._prepare = prepare
         self._dispatcher: Any = None
 
@@ -25,12 +25,12 @@ class PythonFunction:
             self._dispatcher = self._prepare(self)
         return self._dispatcher
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> object:
         """Call the function."""
         dispatcher = self._dispatcher or self.dispatcher
         return dispatcher(*dispatcher.bind(args, kwargs))
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> object:
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> str:

@@ -61,10 +61,10 @@ def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
     state, idle = backend.trace_state, backend.no_trace
 
     # What is made in a trace is marked as its own, even where it's known.
-    def unary(x: Any) -> Any:
+    def unary(x: object) -> object:
         return compute(x) if type(x) is plain and state() is idle else NotImplemented
 
-    def binary(x1: Any, x2: Any) -> Any:
+    def binary(x1: object, x2: object) -> Any:
         # Of NumPy's arrays only those come here that the backend has borrowed.
         fits = type(x1) is plain and (type(x2) is plain or (casts and type(x2) is np.ndarray))
         return compute(x1, x2) if fits and state() is idle else NotImplemented
@@ -81,7 +81,7 @@ def at_once_path(backend: Handle, declaration: Declaration) -> FastPath:
     known, casts = Learnt(direct_kernel(backend, declaration)), _casts(backend, declaration.ufunc)
     key_of, calls = dtype_key(backend), dict[Any, FastPath]()
 
-    def unary(x: Any) -> Any:
+    def unary(x: Any) -> object:
         key = key_of(x)
         try:
             call = calls[key]
@@ -103,7 +103,7 @@ def at_once_path(backend: Handle, declaration: Declaration) -> FastPath:
     return unary if declaration.ufunc.nin == 1 else binary
 
 
-def dtype_key(backend: Handle) -> Callable[[Any], Any]:
+def dtype_key(backend: Handle) -> Callable[[object], object]:
     """Return what tells dtypes apart: by default their identities, of which ``Learnt`` keeps the objects."""
     return backend.dtype_key or (lambda native: id(native.dtype))
 
@@ -111,9 +111,9 @@ def dtype_key(backend: Handle) -> Callable[[Any], Any]:
 def _casts(backend: Handle, ufunc: np.ufunc) -> Callable[[Any, Any], tuple[Any, Any]]:
     """Return what casts two arrays of different dtypes as the loop wants them."""
     # By the identities of the dtypes, which are kept too: some engines' are slow to hash.
-    kept: dict[tuple[int, int], tuple[Any, ...]] = {}
+    kept: dict[tuple[int, int], tuple[object, ...]] = {}
 
-    def learn(one: Any, other: Any) -> tuple[Any, ...]:
+    def learn(one: Any, other: Any) -> tuple[object, ...]:
         given = [dtypes.BY_NUMPY[backend.as_dtype(each) or each] for each in (one, other)]
         wanted = dtypes.loop(ufunc, *given)
         to = [None if has is gets else gets.dtype for has, gets in zip(given, wanted, strict=False)]
@@ -135,11 +135,11 @@ def number_path(backend: Handle, declaration: Declaration, *, reflected: bool) -
     """Return the fast path on an array and a number of Python's, for which an array stands."""
     compute, beside = plain_path(backend, declaration), number_beside(backend, declaration, reflected=reflected)
 
-    def fast(x: Any, value: Any) -> Any:
+    def fast(x: object, value: object) -> object:
         number = beside(x, value)
         return NotImplemented if number is None else compute(x, number)
 
-    def fast_reflected(x: Any, value: Any) -> Any:
+    def fast_reflected(x: object, value: object) -> object:
         number = beside(x, value)
         return NotImplemented if number is None else compute(number, x)
 
@@ -149,14 +149,19 @@ def number_path(backend: Handle, declaration: Declaration, *, reflected: bool) -
 
 
 def _looked_up(
-    backend: Handle, declaration: Declaration, beside: Callable[[Any, Any], Any], fast: FastPath, *, reflected: bool
+    backend: Handle,
+    declaration: Declaration,
+    beside: Callable[[object, object], object],
+    fast: FastPath,
+    *,
+    reflected: bool,
 ) -> FastPath:
     """Return the same fast path, which finds the kernel with the array of a number, where both are of one dtype."""
     plain, key_of, known = backend.native_type, dtype_key(backend), Learnt(direct_kernel(backend, declaration))
     state, idle = backend.trace_state, backend.no_trace
     kept: dict[Any, tuple[Any, FastPath]] = {}
 
-    def learn(key: Any, x: Any, value: Any) -> tuple[Any, FastPath]:
+    def learn(key: Any, x: Any, value: Any) -> tuple[object, FastPath]:
         number = beside(x, value)
         if number is None:
             return None, declines
@@ -166,7 +171,7 @@ def _looked_up(
         kept[key] = (number, known.of(x.dtype)) if same else (value, fast)
         return kept[key]
 
-    def one(x: Any, value: Any) -> Any:
+    def one(x: object, value: object) -> object:
         if type(x) is not plain or state() is not idle:
             return NotImplemented
         kind = value.__class__
@@ -175,7 +180,7 @@ def _looked_up(
         number, call = kept.get(key) or learn(key, x, value)
         return call(x, number)
 
-    def other(x: Any, value: Any) -> Any:
+    def other(x: object, value: object) -> object:
         if type(x) is not plain or state() is not idle:
             return NotImplemented
         kind = value.__class__
@@ -186,7 +191,9 @@ def _looked_up(
     return other if reflected else one
 
 
-def number_beside(backend: Handle, declaration: Declaration, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
+def number_beside(
+    backend: Handle, declaration: Declaration, *, reflected: bool = False
+) -> Callable[[object, object], object]:
     """Return what gives, for an array and a number of Python's, the 0-d array that stands for the number.
 
     It's kept. ``None`` says that the general path has more to do. The kernel gets the two of them, ``reflected`` in the
@@ -195,13 +202,13 @@ def number_beside(backend: Handle, declaration: Declaration, *, reflected: bool 
     ufunc: Any = declaration.ufunc
     one_device = len(backend.devices()) == 1
     # By the identity of the dtype, which is kept too: some engines' are slow to hash.
-    kept: dict[Any, tuple[Any, Any]] = {}
+    kept: dict[object, tuple[object, object]] = {}
     key_of = dtype_key(backend)
 
     def in_order(array: Any, number: Any) -> list[Any]:
         return [number, array] if reflected else [array, number]
 
-    def learn(dtype: np.dtype[Any], value: Any) -> Any:
+    def learn(dtype: np.dtype[np.generic], value: Any) -> object:
         given = dtypes.BY_NUMPY[dtype]
         try:
             *inputs, output = dtypes.loop(ufunc, *in_order(given, type(value)))
@@ -212,7 +219,7 @@ def number_beside(backend: Handle, declaration: Declaration, *, reflected: bool 
         except (TypeError, OverflowError):
             return None
 
-    def beside(x: Any, value: Any) -> Any:
+    def beside(x: Any, value: object) -> object:
         # A text tells the zeros apart.
         key = key_of(x), value.__class__, value or repr(value)
         found = kept.get(key)
@@ -239,7 +246,7 @@ def rebinding_path(
     key_of = backend.type_key or (lambda native: (shape_of(native), native.dtype))
     cell, idle, has_shapes = backend.trace_cell, backend.no_trace, backend.has_shapes
 
-    def fast(x1: Any, x2: Any, target: Array) -> bool:
+    def fast(x1: Any, x2: object, target: Array) -> bool:
         out: Any = target._native
         if type(out) is not plain or (x1 is out and destroys and prod(shape_of(out)) >= LARGE):
             return False
@@ -281,7 +288,7 @@ def putting_path(backend: Handle) -> FastPath:
     if put is None:
         return declines_write
 
-    def fast(x: Array, key: Any, value: Any) -> bool:
+    def fast(x: Array, key: object, value: object) -> bool:
         native = x._native
         # Of a large array the general path may write into the memory.
         if type(native) is not plain or prod(shape_of(native)) >= _MANY:

@@ -13,10 +13,10 @@ from .declare import Declaration
 class Learnt(dict[int, Any]):
     """What is learnt once for each native dtype, by its identity: some engines' dtypes are slow to hash and compare."""
 
-    def __init__(self, learn: Callable[[Any], Any]) -> None:
+    def __init__(self, learn: Callable[[object], object]) -> None:
         self.learn = learn
         # An identity means something as long as its object lives.
-        self.kept: list[Any] = []
+        self.kept: list[object] = []
 
     def of(self, native_dtype: Any) -> Any:
         """Return what is known of a dtype, learning it where it's new."""
@@ -29,10 +29,10 @@ class Learnt(dict[int, Any]):
 class ByDtype(dict[Any, Any]):
     """What is learnt once for each dtype of an engine whose dtypes are fast to hash."""
 
-    def __init__(self, learn: Callable[[Any], Any]) -> None:
+    def __init__(self, learn: Callable[[object], object]) -> None:
         self._learn = learn
 
-    def __missing__(self, native_dtype: Any) -> Any:
+    def __missing__(self, native_dtype: object) -> object:
         found = self[native_dtype] = self._learn(native_dtype)
         return found
 

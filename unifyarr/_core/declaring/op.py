@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
     from .operations import Maps
@@ -25,12 +25,12 @@ def op(
 
 
 def op(
-    body: Callable[..., Any] | None = None,
+    body: Callable[..., object] | None = None,
     /,
     *,
     view_map: Maps | None = None,
     arrays: Iterable[str] | None = None,
-) -> Any:
+) -> object:
     """Declare an operation of your own, with kernels on the native arrays of any backends.
 
     The decorated function becomes one like the package's own: it takes arrays of every backend and what becomes one,

@@ -29,7 +29,7 @@ class Kernel:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., object],
         destroys: IOMap = NOTHING,
         scratch: tuple[int, ...] = (),
         tolerate_same: frozenset[tuple[int, int]] = frozenset(),
@@ -81,7 +81,7 @@ class Operation:
     """What is known of a user's operation beside its declaration."""
 
     def __init__(
-        self, body: Callable[..., Any], view_map: Maps | None = None, arrays: Iterable[str] | None = None
+        self, body: Callable[..., object], view_map: Maps | None = None, arrays: Iterable[str] | None = None
     ) -> None:
         self.body = body
         self.name: str = body.__name__
@@ -93,7 +93,7 @@ class Operation:
         self.kernels: dict[str, Kernel] = {}
         self.twins: dict[str, tuple[Kernel, ...]] = {}
         # Its derivative, if one was declared.
-        self.pullback: Callable[..., Any] | None = None
+        self.pullback: Callable[..., object] | None = None
         # A map: cache key of the arguments -> shape and dtype of the result that a kernel gave.
         self.types: dict[Hashable, tuple[Any, Any]] = {}
         self._lock = free_after_fork(threading.Lock())
@@ -163,7 +163,7 @@ class Operation:
             self.pullback = function
         return function
 
-    def is_several(self, results: tuple[Any, ...]) -> bool:
+    def is_several(self, results: tuple[object, ...]) -> bool:
         """Return whether results are returned as a tuple."""
         return len(results) != 1 if self.several is None else self.several
 
@@ -200,7 +200,7 @@ def _check_backend(name: str) -> None:
         raise BackendNotFoundError(f"there is no backend {name!r}: the backends are {', '.join(entry_points())}")
 
 
-def _sorted(body: Callable[..., Any], parameters: Parameters) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _sorted(body: Callable[..., object], parameters: Parameters) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the parameters that are arrays, and of those that aren't."""
     annotated = parameters.arrays | parameters.weak | parameters.sequences
     kinds = {name: each.kind for name, each in inspect.signature(body).parameters.items()}

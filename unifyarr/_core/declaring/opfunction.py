@@ -80,12 +80,12 @@ class OpFunction(Generic[Arguments, Result]):
         """For outputs the arrays whose memory kernels may return for them."""
         return self._operation.view_map  # type: ignore[attr-defined, no-any-return]
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name in _SAID:
             raise AttributeError(f"{name} of {self.__name__}() is not assigned: it's declared {_SAID[name]}")
         super().__setattr__(name, value)
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
         """Be a method where the body was one."""
         return self if instance is None else MethodType(self, instance)
 
@@ -102,14 +102,14 @@ class OpFunction(Generic[Arguments, Result]):
         return f"<op {self.__qualname__}>"
 
 
-def _with_out(body: Callable[..., Any]) -> Callable[..., Any]:
+def _with_out(body: Callable[..., object]) -> Callable[..., object]:
     """Return the body with a parameter ``out``: as the caller writes there, it may do without."""
     signature = inspect.signature(body)
     if "out" in signature.parameters:
         return body
 
     @wraps(body)
-    def declared(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def declared(*args: object, out: object = None, **kwargs: object) -> Any:
         return body(*args, **kwargs)
 
     out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Array | None")
@@ -136,7 +136,7 @@ def _named(body: Any) -> Any:
         inner = inner.func
     inner = inner if hasattr(inner, "__qualname__") else type(inner)
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: object, **kwargs: object) -> object:
         return body(*args, **kwargs)
 
     function = update_wrapper(function, inner)
@@ -144,6 +144,6 @@ def _named(body: Any) -> Any:
     return function
 
 
-def declare(body: Callable[..., Any], view_map: Maps | None, arrays: Iterable[str] | None) -> Any:
+def declare(body: Callable[..., Any], view_map: Maps | None, arrays: Iterable[str] | None) -> object:
     """Return the function that ``op`` makes of a body."""
     return OpFunction(_named(body), view_map, arrays)

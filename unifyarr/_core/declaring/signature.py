@@ -42,13 +42,13 @@ class Parameters(Record):
 
 
 @cache
-def vocabulary() -> dict[str, Any]:
+def vocabulary() -> dict[str, object]:
     """Return the names that modules of the package import for type checkers alone, and use in annotations."""
     return {**vars(typing), **vars(collections.abc), **vars(own), "Array": Array}
 
 
 def read_signature(
-    body: Callable[..., Any], names: Mapping[str, Any] | None = None, arrays: Iterable[str] | None = None
+    body: Callable[..., object], names: Mapping[str, object] | None = None, arrays: Iterable[str] | None = None
 ) -> Parameters:
     """Return what a signature says, from the kinds and the annotations of its parameters.
 
@@ -100,7 +100,9 @@ def elementwise_parameters(names: Iterable[str]) -> Parameters:
     return Parameters(operands, None, ("out",), arrays, weak, none, weak, none, none, operands)
 
 
-def read_outputs(body: Callable[..., Any], names: Mapping[str, Any] | None = None) -> tuple[bool | None, int | None]:
+def read_outputs(
+    body: Callable[..., object], names: Mapping[str, object] | None = None
+) -> tuple[bool | None, int | None]:
     """Return whether a function returns a tuple, and of how many arrays, as far as its annotation says it."""
     return outputs_of(Scope(body, names or {}))
 
@@ -117,7 +119,7 @@ def outputs_of(scope: Scope) -> tuple[bool | None, int | None]:
     return (False, 1) if scope.members_of(hint, what) == {_ARRAY} else (None, None)
 
 
-def _checked(body: Callable[..., Any], given: Mapping[str, Any], arrays: Iterable[str]) -> tuple[str, ...]:
+def _checked(body: Callable[..., object], given: Mapping[str, object], arrays: Iterable[str]) -> tuple[str, ...]:
     named = (arrays,) if isinstance(arrays, str) else tuple(arrays)
     for name in named:
         if name not in given:
@@ -134,17 +136,17 @@ class Scope:
     """A function's signature, and the names that its annotations are made of."""
 
     def __init__(
-        self, body: Callable[..., Any], names: Mapping[str, Any], signature: inspect.Signature | None = None
+        self, body: Callable[..., object], names: Mapping[str, object], signature: inspect.Signature | None = None
     ) -> None:
         self.body = body
         self.signature = signature or inspect.signature(body)
         self._names = {**names, **_names_seen_by(body)}
 
-    def members_of(self, annotation: Any, what: str) -> set[Any]:
+    def members_of(self, annotation: object, what: str) -> set[object]:
         """Return what an annotation allows, each member of a union by itself."""
         return set(self._members(self.resolved(annotation, what), what))
 
-    def resolved(self, annotation: Any, what: str) -> Any:
+    def resolved(self, annotation: object, what: str) -> object:
         """Return the type that an annotation of ``what`` is."""
         if annotation is inspect.Parameter.empty:
             return Any
@@ -157,13 +159,13 @@ class Scope:
                 "arrays, @ua.op(arrays=('x',))"
             ) from error
 
-    def _evaluated(self, annotation: Any) -> Any:
+    def _evaluated(self, annotation: object) -> object:
         while isinstance(annotation, (str, typing.ForwardRef)):
             text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
             annotation = eval(text, self._names)
         return annotation
 
-    def _members(self, hint: Any, what: str) -> Iterator[Any]:
+    def _members(self, hint: object, what: str) -> Iterator[object]:
         hint = self.resolved(hint, what)
         origin, parts = typing.get_origin(hint), typing.get_args(hint)
         if hint == own.ArrayLike or (isinstance(hint, type) and issubclass(hint, Array)):
@@ -184,18 +186,18 @@ class Scope:
         else:
             yield _OTHER
 
-    def _is_mapping(self, origin: Any, parts: tuple[Any, ...], what: str) -> bool:
+    def _is_mapping(self, origin: object, parts: tuple[object, ...], what: str) -> bool:
         is_one = isinstance(origin, type) and issubclass(origin, collections.abc.Mapping) and len(parts) == 2
         return is_one and _ARRAY in self._members(parts[1], what)
 
-    def _is_sequence(self, origin: Any, parts: tuple[Any, ...], what: str) -> bool:
+    def _is_sequence(self, origin: object, parts: tuple[object, ...], what: str) -> bool:
         if not isinstance(origin, type) or not issubclass(origin, collections.abc.Iterable):
             return False
         items = [part for part in parts if part is not Ellipsis]
         return bool(items) and all(_ARRAY in self._members(part, what) for part in items)
 
 
-def _meant(hint: Any) -> Any:
+def _meant(hint: Any) -> object:
     """Return what a name for a type stands for: an alias, a type with notes, a variable for types."""
     if typing.get_origin(hint) is typing.Annotated:
         return hint.__origin__
@@ -205,7 +207,7 @@ def _meant(hint: Any) -> Any:
     return getattr(hint, "__value__", getattr(hint, "__supertype__", hint))
 
 
-def _names_seen_by(body: Any) -> dict[str, Any]:
+def _names_seen_by(body: Any) -> dict[str, object]:
     """Return what names mean where a function was written."""
     inner = inspect.unwrap(body)
     while isinstance(inner, partial):
@@ -222,7 +224,7 @@ def _names_seen_by(body: Any) -> dict[str, Any]:
     return names
 
 
-def _locals_around(code: types.CodeType | None) -> dict[str, Any]:
+def _locals_around(code: types.CodeType | None) -> dict[str, object]:
     """Return the local names of the function that defines one right now: annotations alone make no closure of them."""
     if code is None or "." not in code.co_qualname:
         # It's defined by a module.

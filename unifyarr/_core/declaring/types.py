@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..engines import dtypes
 from ..kernels.record import kernel_named
@@ -11,7 +10,7 @@ from ..kernels.types import ArrayType, Typed, Types
 from ..values.shapes import broadcast
 
 
-def result_types(name: str, arrays: Sequence[Typed], static: dict[str, Any]) -> Types | None:
+def result_types(name: str, arrays: Sequence[Typed], static: dict[str, object]) -> Types | None:
     """Return the types of what a kernel gives, a tuple if it gives several arrays; ``None`` if there's no rule."""
     record = kernel_named(name)
     if record.types is not None:

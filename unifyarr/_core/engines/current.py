@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .handle import LOADED, Handle, has_one_device
 from .registry import load
@@ -111,12 +111,16 @@ def use_backend(backend: BackendName) -> Iterator[None]:
 
 
 # The backend and the device of the arrays of the running call, and the name of the scope around the call.
-_beside: ContextVar[tuple[Handle, Any, str | None] | None] = ContextVar("unifyarr_beside", default=None)
+_beside: ContextVar[tuple[Handle, object, str | None] | None] = ContextVar("unifyarr_beside", default=None)
 
 
 def call_beside(
-    backend: Handle, device: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+    backend: Handle,
+    device: object,
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> object:
     """Call a function whose plain arguments go to the backend and the device of the arrays beside them."""
     beside, scope = _beside.set((backend, device, scoped.get())), scoped.set(backend.name)
     # Fast paths make arrays on the default device.
@@ -129,20 +133,20 @@ def call_beside(
         _beside.reset(beside)
 
 
-def device_beside(backend: Handle) -> Any:
+def device_beside(backend: Handle) -> object:
     """Return the engine's own device where data go in the running call, ``None`` for the default one."""
     found = _beside.get()
     return None if found is None or found[0].name != backend.name else found[1]
 
 
-def outside(function: Callable[..., Any]) -> Callable[..., Any]:
+def outside(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function of the user's as one that sees the backend which is current outside of the running call."""
     found = _beside.get()
     if found is None:
         return function
 
     @wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> object:
         scope, beside = scoped.set(found[2]), _beside.set(None)
         try:
             return function(*args, **kwargs)

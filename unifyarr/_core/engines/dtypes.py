@@ -105,7 +105,7 @@ class DType:
     def __str__(self) -> builtins.str:
         return self.name
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return as_dtype, (self.name,)
 
     if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class DType:
         def isnative(self) -> builtins.bool: ...
         @property
         def num(self) -> int: ...
-        def newbyteorder(self, new_order: Any = "S", /) -> np.dtype[Any]: ...
+        def newbyteorder(self, new_order: object = "S", /) -> np.dtype[Any]: ...
         @property
         def str(self) -> builtins.str: ...
         @property
@@ -331,7 +331,7 @@ def check_cast(source: object, target: DType, what: str) -> None:
         )
 
 
-def as_assigned(value: Any, target: DType, what: str) -> Any:
+def as_assigned(value: Any, target: DType, what: str) -> object:
     """Return a Python scalar as an assignment to ``target`` takes it, by NumPy's rule: truncated, or as a truth."""
     source = rank(type(value))
     if source <= target.rank:

@@ -8,7 +8,6 @@ values may compute or load them, or make them dense.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -24,7 +23,7 @@ _PROTOCOLS = ("__array_namespace__", "__array_function__")
 
 def is_plain(x: np.ndarray) -> bool:
     """Return whether the elements and operators of a subclass of ``ndarray`` have the meaning of ``ndarray``'s."""
-    kind: Any = type(x)
+    kind: object = type(x)
     return kind is np.ndarray or _is_plain(kind)
 
 
@@ -39,7 +38,7 @@ def overrides(x: object, protocol: str) -> bool:
 
     NumPy's arrays and their plain subclasses have none.
     """
-    kind: Any = type(x)
+    kind: object = type(x)
     return kind is not np.ndarray and _overrides(kind, protocol)
 
 

@@ -92,7 +92,7 @@ class Handle(Members):
         if path.startswith("several_") and fast is not declines_write and not self.mutable:
             JOINED.add(f"fast_{path}")
 
-    def own_device(self, device: Any) -> Any:
+    def own_device(self, device: Any) -> object:
         """Return the engine's own device for what ``Backend.device`` gave."""
         if device not in self._devices:
             self._devices[device] = self.as_device(device)
@@ -113,7 +113,7 @@ class Handle(Members):
                 "x.to_backend('numpy') for example"
             ) from None
 
-    def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
+    def apply(self, application: Any, kernel: Any, natives: Sequence[object], **out: Any) -> Any:
         """Return the results of a kernel of a user's operation, or ``NotImplemented`` if it declines."""
         if application.operation.pullback is not None:
             found = self.declared(application, natives)
@@ -121,7 +121,7 @@ class Handle(Members):
                 return found
         return application.perform(kernel, self, natives, **out)
 
-    def declared(self, application: Any, natives: Sequence[Any]) -> Any:
+    def declared(self, application: Any, natives: Sequence[object]) -> Any:
         """Return the results of a user's operation with a declared derivative, ``NotImplemented`` if none is taken."""
         return application.by_engine(self, natives)
 
@@ -162,7 +162,7 @@ class GeneralHandle(Handle):
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             if not name.startswith("fast_"):
                 raise AttributeError(name)
             path = declining(name.removeprefix("fast_"))

@@ -34,7 +34,7 @@ def kernels_of(engine: Backend[Any]) -> dict[str, Kernel]:
     }
 
 
-def bound(kernel: Callable[..., Any], static: Mapping[str, Any]) -> Callable[..., Any]:
+def bound(kernel: Callable[..., object], static: Mapping[str, object]) -> Callable[..., object]:
     """Return a kernel with its static arguments, prepared for them where it knows how."""
     bind = getattr(kernel, "bind", None)
     return partial(kernel, **static) if bind is None else bind(**static)

@@ -31,7 +31,7 @@ FOREIGN: weakref.WeakSet[type] = weakref.WeakSet()
 
 
 @lru_cache(maxsize=1)
-def entry_points() -> dict[str, Any]:
+def entry_points() -> dict[str, object]:
     """Return the entry points of all backends by name, NumPy's first. No other package's replaces one of ours."""
     from importlib import metadata
 

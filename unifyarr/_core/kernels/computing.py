@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from .types import INT64, ArrayType, Rule, Typed, Types, complex_of, places, rea
 # -- element by element: those that aren't one of NumPy's ufuncs ------------------------------------------------------
 
 
-def _like_last(*arrays: Typed, **static: Any) -> ArrayType:
+def _like_last(*arrays: Typed, **static: object) -> ArrayType:
     shapes = [x.shape for x in arrays]
     return ArrayType(shapes[0] if len(shapes) == 1 else broadcast(*shapes, name="the kernel"), arrays[-1].dtype)
 
@@ -60,7 +59,7 @@ declare(ELEMENTWISE, "zeta", types=_like_last, harmless=2)
 # -- over axes --------------------------------------------------------------------------------------------------------
 
 
-def _total(x: Typed, *, axis: tuple[int, ...], dtype: np.dtype[Any], keepdims: bool) -> ArrayType:
+def _total(x: Typed, *, axis: tuple[int, ...], dtype: np.dtype[np.generic], keepdims: bool) -> ArrayType:
     return ArrayType(reduced(x.shape, axis, keepdims), dtype)
 
 
@@ -85,7 +84,7 @@ declare(REDUCTION, "min", types=_extremum, neutral=Extreme.GREATEST)
 declare(REDUCTION, "any", neutral=0, derivative=Derivative.CONSTANT)
 declare(REDUCTION, "all", neutral=1, derivative=Derivative.CONSTANT)
 declare(REDUCTION, "count_nonzero", neutral=0, derivative=Derivative.CONSTANT, order=Order.OTHERWISE)
-_PLACES: dict[str, Any] = {"derivative": Derivative.CONSTANT, "batch": Batch.OWN, "order": Order.OTHERWISE}
+_PLACES: dict[str, object] = {"derivative": Derivative.CONSTANT, "batch": Batch.OWN, "order": Order.OTHERWISE}
 declare(REDUCTION, "argmax", neutral=Extreme.LEAST, **_PLACES)
 declare(REDUCTION, "argmin", neutral=Extreme.GREATEST, **_PLACES)
 declare(REDUCTION, "vector_norm", types=_vector_norm, neutral=0, adds=True, order=Order.OTHERWISE)
@@ -95,7 +94,7 @@ declare(REDUCTION, "root_mean_square", types=_mean_square, adds=True, drops_axes
 # -- along axes -------------------------------------------------------------------------------------------------------
 
 
-def _accumulated(x: Typed, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> ArrayType:
+def _accumulated(x: Typed, *, axis: int, dtype: np.dtype[np.generic], include_initial: bool) -> ArrayType:
     return ArrayType((*x.shape[:axis], x.shape[axis] + include_initial, *x.shape[axis + 1 :]), dtype)
 
 

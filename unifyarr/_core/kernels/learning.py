@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...typing import Shape
@@ -17,7 +15,7 @@ def _attended(query: Typed, key: Typed, value: Typed, *, is_causal: bool, scale:
     return ArrayType((*lines, value.shape[-1]), query.dtype), ArrayType(lines, query.dtype)
 
 
-def _attended_backward(g: Typed, query: Typed, key: Typed, value: Typed, *others: Typed, **static: Any) -> Types:
+def _attended_backward(g: Typed, query: Typed, key: Typed, value: Typed, *others: Typed, **static: object) -> Types:
     return tuple([ArrayType(x.shape, x.dtype) for x in (query, key, value)])
 
 
@@ -26,7 +24,7 @@ def _normed(x: Typed, weight: Typed, bias: Typed, *, axis: tuple[int, ...], eps:
     return ArrayType(x.shape, x.dtype), moment, moment
 
 
-def _normed_backward(g: Typed, x: Typed, weight: Typed, *others: Typed, **static: Any) -> Types:
+def _normed_backward(g: Typed, x: Typed, weight: Typed, *others: Typed, **static: object) -> Types:
     of_weight = ArrayType(weight.shape, weight.dtype)
     return ArrayType(x.shape, x.dtype), of_weight, of_weight
 
@@ -43,19 +41,19 @@ declare(FUSED, "shard", fails=Fails.VALUES, moves=True)
 # -- the engine's own generator of random numbers, which it need not have ---------------------------------------------
 
 
-def _drawn(state: Typed, *arrays: Typed, shape: Shape, dtype: Any, **static: Any) -> Types:
+def _drawn(state: Typed, *arrays: Typed, shape: Shape, dtype: np.dtype[np.generic], **static: object) -> Types:
     return same(state), ArrayType(tuple(shape), np.dtype(dtype))
 
 
-def _drawn_like(state: Typed, *arrays: Typed, **static: Any) -> Types:
+def _drawn_like(state: Typed, *arrays: Typed, **static: object) -> Types:
     return same(state), same(arrays[0])
 
 
-def _drawn_counts(state: Typed, *arrays: Typed, **static: Any) -> Types:
+def _drawn_counts(state: Typed, *arrays: Typed, **static: object) -> Types:
     return same(state), ArrayType(arrays[0].shape, INT64)
 
 
-def _drawn_order(state: Typed, *, length: int, **static: Any) -> Types:
+def _drawn_order(state: Typed, *, length: int, **static: object) -> Types:
     return same(state), ArrayType((length,), INT64)
 
 

@@ -10,11 +10,11 @@ from .record import MATRIX, Alias, Batch, Derivative, Fails, Order, declare
 from .types import INT64, ArrayType, Rule, Typed, Types, complex_of, places, real_of, same
 
 
-def _number(x: Typed, **static: Any) -> ArrayType:
+def _number(x: Typed, **static: object) -> ArrayType:
     return ArrayType(x.shape[:-2], x.dtype)
 
 
-def _rank(x: Typed, **static: Any) -> ArrayType:
+def _rank(x: Typed, **static: object) -> ArrayType:
     return ArrayType(x.shape[:-2], INT64)
 
 
@@ -22,7 +22,7 @@ def _matrix_norm(x: Typed, *, keepdims: bool, ord: object) -> ArrayType:
     return ArrayType((*x.shape[:-2], 1, 1) if keepdims else x.shape[:-2], real_of(x.dtype))
 
 
-def _turned(x: Typed, **static: Any) -> ArrayType:
+def _turned(x: Typed, **static: object) -> ArrayType:
     return ArrayType((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
 
 
@@ -94,7 +94,7 @@ def _solved(x1: Typed, x2: Typed) -> ArrayType:
     return ArrayType((*broadcast(x1.shape[:-2], x2.shape[:-2], name="solve"), *x2.shape[-2:]), x1.dtype)
 
 
-def _solved_triangular(x1: Typed, x2: Typed, **static: Any) -> ArrayType:
+def _solved_triangular(x1: Typed, x2: Typed, **static: object) -> ArrayType:
     leading = broadcast(x1.shape[:-2], x2.shape[:-2], name="solve_triangular")
     return ArrayType((*leading, *x2.shape[-2:]), x1.dtype)
 

@@ -60,7 +60,7 @@ def _part(x: Typed) -> ArrayType:
     return ArrayType(x.shape, real_of(x.dtype))
 
 
-def _cast(x: Typed, *, dtype: np.dtype[Any]) -> ArrayType:
+def _cast(x: Typed, *, dtype: np.dtype[np.generic]) -> ArrayType:
     return ArrayType(x.shape, dtype)
 
 
@@ -110,7 +110,7 @@ declare(INDEX, "scatter_reduce", alias=Alias.COMBINE, types=same, indexed=2, mov
 # -- new arrays -------------------------------------------------------------------------------------------------------
 
 
-def _made(*, shape: Shape, dtype: np.dtype[Any], **static: Any) -> ArrayType:
+def _made(*, shape: Shape, dtype: np.dtype[np.generic], **static: object) -> ArrayType:
     return ArrayType(tuple(shape), dtype)
 
 

@@ -161,7 +161,7 @@ class Kernel(Record):
 KERNELS: dict[str, Kernel] = {}
 
 
-def declare(kind: Kind, names: str, /, **facts: Any) -> None:
+def declare(kind: Kind, names: str, /, **facts: object) -> None:
     """Put the records of kernels that have these facts, and all else from their kind, into ``KERNELS``."""
     of_kind = kind._asdict()
     del of_kind["name"], of_kind["summary"]
@@ -171,7 +171,7 @@ def declare(kind: Kind, names: str, /, **facts: Any) -> None:
         KERNELS[name] = Kernel(name, kind, **{**of_kind, **facts})
 
 
-def declare_ufunc(name: str, ufunc: np.ufunc, **facts: Any) -> None:
+def declare_ufunc(name: str, ufunc: np.ufunc, **facts: object) -> None:
     """Put the record of an elementwise kernel of NumPy's into ``KERNELS``."""
     facts = {"order": Order.KEEPS, "derivative": _derivative_of(ufunc), "overwritten": ufunc.nin, **facts}
     declare(ELEMENTWISE, name, ufunc=ufunc, **facts)

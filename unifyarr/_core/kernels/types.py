@@ -61,6 +61,6 @@ def twice(x: Typed) -> Types:
     return same(x), same(x)
 
 
-def places(x: Typed, **static: Any) -> ArrayType:
+def places(x: Typed, **static: object) -> ArrayType:
     """Return the type of places, one for each element."""
     return ArrayType(x.shape, INT64)

@@ -21,6 +21,7 @@ from ..engines.natives import backend_of_native
 from ..values.arguments import MOST_AXES
 from ..values.caller import where
 from ..values.lengths import PartialShape
+from ..values.native import Native
 from ..values.records import Record
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Capturing:
         # By the identity of a stand-in: the array that was captured.
         self._originals: dict[int, Array] = {}
         # By identity: an engine's own array, and the one of ours around it.
-        self._natives: dict[int, tuple[Any, Array]] = {}
+        self._natives: dict[int, tuple[object, Array]] = {}
         self._outer: Running | None = None
 
     @property
@@ -101,14 +102,14 @@ class Capturing:
 
     def _seen_in(self, root: Array, view: Array) -> Array:
         # Places that aren't known are captured too.
-        def place(index: Any) -> Any:
+        def place(index: Any) -> object:
             array = wrap(index, view._backend)
             array._born = getattr(root_of(view), "_born", None)
             return read(self.capture(array))
 
         return make_recipe(root, steps_at(steps_with(view), place))
 
-    def standing_for(self, x: Array, native: Any, born: object) -> Array:
+    def standing_for(self, x: Array, native: Native, born: object) -> Array:
         """Return an array inside that has a native in the place of an array from outside."""
         stand_in = like(x, wrap(native, self.handle, x._base))
         stand_in._born = born
@@ -142,13 +143,13 @@ class Capturing:
                 call.arguments[name] = self._entered_data(value, name, replaced)
         return replaced
 
-    def _entered_data(self, value: Any, name: str, replaced: dict[int, Array], depth: int = 0) -> Any:
+    def _entered_data(self, value: Any, name: str, replaced: dict[int, Array], depth: int = 0) -> object:
         # Lists hold arrays too, but none so deep that an array has as many dimensions.
         if type(value) in (list, tuple) and depth < MOST_AXES:
             return type(value)([self._entered_data(each, name, replaced, depth + 1) for each in value])
         return self._entered(value, name, replaced)
 
-    def _entered(self, value: Any, name: str, replaced: dict[int, Array]) -> Any:
+    def _entered(self, value: Any, name: str, replaced: dict[int, Array]) -> object:
         array = self._array_of(value, is_written=name == "out")
         if array is None:
             return value

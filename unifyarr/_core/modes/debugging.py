@@ -88,9 +88,9 @@ class Mirror:
         self.root = root
         self.memory = values_of(root)
 
-    def repeat(self, target: Array, values: np.ndarray) -> bool:
+    def repeat(self, target: Array, values: Any) -> bool:
         """Write values to what mirrors a target; say whether there is such a thing."""
-        part = self._part(root_of(target))
+        part: Any = self._part(root_of(target))
         if part is None:
             return False
         if is_recipe(target):
@@ -125,7 +125,7 @@ def _address(array: np.ndarray) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def array_in(value: object) -> Array | None:
+def array_in(value: Any) -> Array | None:
     """Return what was passed as an array if it's one, or an engine's own; ``None`` for data, which is copied."""
     if isinstance(value, Array):
         return value
@@ -263,7 +263,7 @@ class Check:
         return f"{self.what} on backend {self.backend!r} {what}"
 
 
-def check_call(declaration: Declaration, call: Call, call_next: Handler) -> Any:
+def check_call(declaration: Declaration, call: Call, call_next: Handler) -> object:
     """Run a call of a declared function, and check it."""
     name = f"{declaration.qualified_name}()"
     given = call.out
@@ -324,7 +324,7 @@ def _without_out(
             return error
 
 
-def check_get_item(get_item: Callable[[Array, Any], Array], x: Array, key: object) -> Array:
+def check_get_item(get_item: Callable[[Array, object], Array], x: Array, key: object) -> Array:
     """Run ``x[key]``, and check it."""
     with checked(False):
         with Check("x[key]", [*_found("x", x), *_found_in_key(key)], []) as check:
@@ -356,7 +356,7 @@ def _found_in_key(key: object) -> list[Argument]:
     return [each for item in (key if isinstance(key, tuple) else (key,)) for each in _found("key", item, 1)]
 
 
-def _on_host(key: object) -> Any:
+def _on_host(key: object) -> object:
     if isinstance(key, tuple):
         return tuple(map(_on_host, key))
     array = array_in(key)

@@ -20,6 +20,7 @@ from ..arrays.ownership import hand_out, read
 from ..arrays.recipes import root_of
 from ..engines.handle import GeneralHandle, Handle
 from ..engines.tracing import begin, running, unrepeatable
+from ..values.native import Native
 from .capturing import Captured, Capturing
 
 
@@ -34,31 +35,31 @@ class InsideHandle(GeneralHandle):
         super().__init__(backend.engine, {**backend.kernels, **backend.pure_kernels})
         self.destroys = False
 
-    def can_write(self, native: Any) -> bool:
+    def can_write(self, native: Native) -> bool:
         return False
 
-    def is_read_only(self, native: Any) -> bool:
+    def is_read_only(self, native: Native) -> bool:
         return False
 
-    def supports_out(self, kernel: Callable[..., Any]) -> bool:
+    def supports_out(self, kernel: Callable[..., object]) -> bool:
         return False
 
-    def may_share_memory(self, first: Any, second: Any) -> bool:
+    def may_share_memory(self, first: object, second: object) -> bool:
         return first is second
 
-    def begin_run(self, native: Any, kernel: str) -> Any:
+    def begin_run(self, native: Native, kernel: str) -> object:
         return None
 
-    def is_traced(self, native: Any) -> bool:
+    def is_traced(self, native: Native) -> bool:
         return self.engine.hides_values(native)
 
-    def knows_values(self, native: Any) -> bool:
+    def knows_values(self, native: Native) -> bool:
         return self.has_values and not self.is_traced(native)
 
     def trace(self) -> object | None:
         return self.engine.trace() or running()
 
-    def enter(self, native: Any) -> Any:
+    def enter(self, native: Native) -> Any:
         """Return the native inside for one of the backend ``around``, as a constant."""
         return native
 
@@ -70,7 +71,7 @@ class InsideHandle(GeneralHandle):
         """Return the handle that does the same to another backend."""
         return inside_of(base)
 
-    def to_numpy(self, native: Any) -> np.ndarray:
+    def to_numpy(self, native: Native) -> np.ndarray:
         if self.is_traced(native):
             raise TraceError(
                 "the values of an array aren't known inside vmap(), nor inside an engine's own trace: choose between "
@@ -153,7 +154,7 @@ class Scope(Capturing):
             self.forget()
         self._end()
 
-    def written(self) -> list[tuple[Array, Any]]:
+    def written(self) -> list[tuple[Array, object]]:
         """Return what was made outside and is written so far, with what is to be written to it."""
         natives = [(each.array, each.stand_in._native, each.before) for each in self.captured]
         return [(x, native) for x, native, before in natives if native is not before]
@@ -167,7 +168,7 @@ def outlived_batch() -> TraceError:
     )
 
 
-def value_around(x: Array, handle: InsideHandle, *, keeps: bool) -> Any:
+def value_around(x: Array, handle: InsideHandle, *, keeps: bool) -> Native:
     """Return the value of an array as a transformation takes it; ``keeps`` is as ``Scope`` has it."""
     given = x._backend
     if given.mutable:

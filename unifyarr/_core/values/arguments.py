@@ -56,7 +56,7 @@ def as_integers(given: Any, what: str) -> tuple[int, ...]:
     raise ValueError(f"{what} has an integer for each axis, of which arrays have at most {MOST_AXES}")
 
 
-def for_axes(given: Any, axes: int) -> tuple[Any, ...]:
+def for_axes(given: Any, axes: int) -> tuple[object, ...]:
     """Return an argument for each axis, one more than axes may be at most: one alone is meant for all of them."""
     several = isinstance(given, Iterable) and getattr(given, "ndim", None) != 0
     return tuple(islice(given, MOST_AXES + 1)) if several else (given,) * axes

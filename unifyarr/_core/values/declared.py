@@ -13,7 +13,7 @@ class _Later:
     def __init__(self, name: str) -> None:
         self.__module = name
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         found = getattr(import_module(self.__module), name)

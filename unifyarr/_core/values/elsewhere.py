@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 _CAST = "x.astype(dtype)"
 _GRADIENT = "ua.grad(function), or what the engine has of it, x.native.{name}"
@@ -69,7 +69,7 @@ class Elsewhere:
     def __init__(self, name: str, way: str) -> None:
         self.name, self.way = name, way.format(name=name)
 
-    def __get__(self, array: Any, cls: type) -> NoReturn:
+    def __get__(self, array: object, cls: type) -> NoReturn:
         raise AttributeError(f"an Array has no {self.name!r}: write {self.way}", name=self.name, obj=array)
 
 

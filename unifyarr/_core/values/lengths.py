@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
+from .native import Native
 from .supplying import NotSupplied
 
 
@@ -27,7 +28,7 @@ class PartialShape(tuple[Any, ...]):
     def __iter__(self) -> Iterator[Any]:
         self.refuse()
 
-    def __reversed__(self) -> Iterator[Any]:
+    def __reversed__(self) -> Iterator[object]:
         self.refuse()
 
     def __eq__(self, other: object) -> bool:
@@ -39,13 +40,13 @@ class PartialShape(tuple[Any, ...]):
     def __hash__(self) -> int:
         self.refuse()
 
-    def __add__(self, other: tuple[Any, ...]) -> PartialShape:
+    def __add__(self, other: tuple[object, ...]) -> PartialShape:
         return PartialShape(tuple.__add__(self, other))
 
-    def __radd__(self, other: tuple[Any, ...]) -> PartialShape:
+    def __radd__(self, other: tuple[object, ...]) -> PartialShape:
         return PartialShape((*other, *tuple.__iter__(self)))
 
-    def __mul__(self, other: Any) -> NoReturn:
+    def __mul__(self, other: object) -> NoReturn:
         self.refuse()
 
     def __repr__(self) -> str:
@@ -57,7 +58,7 @@ class PartialShape(tuple[Any, ...]):
         raise NotSupplied
 
 
-def shape_of(lengths: Iterable[Any]) -> tuple[Any, ...]:
+def shape_of(lengths: Iterable[object]) -> tuple[Any, ...]:
     """Return lengths as a shape, of which ``None`` is one that isn't known."""
     if type(lengths) is PartialShape:
         return lengths
@@ -65,7 +66,7 @@ def shape_of(lengths: Iterable[Any]) -> tuple[Any, ...]:
     return PartialShape(shape) if None in shape else shape
 
 
-def equal_as_known(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
+def equal_as_known(first: tuple[object, ...], second: tuple[object, ...]) -> bool:
     """Return whether two shapes are equal; two lengths that aren't known are taken for equal, which shows later.
 
     One beside a known length raises: nobody could say whether it is the same.
@@ -80,12 +81,12 @@ def equal_as_known(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
     return True
 
 
-def broadcast_as_known(shapes: tuple[tuple[Any, ...], ...]) -> PartialShape:
+def broadcast_as_known(shapes: tuple[tuple[object, ...], ...]) -> PartialShape:
     """Return the shape that shapes broadcast to: lengths that aren't known are taken for equal, which shows later.
 
     Beside one of them a known length other than 1 raises.
     """
-    result: list[Any] = []
+    result: list[object] = []
     for axis in range(1, max(map(len, shapes)) + 1):
         lengths = {tuple.__getitem__(shape, -axis) for shape in shapes if len(shape) >= axis} - {1}
         if len(lengths) > 1:
@@ -96,15 +97,15 @@ def broadcast_as_known(shapes: tuple[tuple[Any, ...], ...]) -> PartialShape:
     return PartialShape(result)
 
 
-def leading(shape: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+def leading(shape: tuple[object, ...], count: int) -> tuple[object, ...]:
     """Return the first lengths of a shape, known or not."""
     return shape_of(tuple.__getitem__(shape, slice(count)))
 
 
-def partly_known(shape: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
+def partly_known(shape: Callable[[object], tuple[object, ...]]) -> Callable[[Any], tuple[object, ...]]:
     """Return an engine's function of shapes as one whose ``None`` is no length that anything goes on with."""
 
-    def checked(native: Any) -> tuple[Any, ...]:
+    def checked(native: Native) -> tuple[object, ...]:
         return shape_of(shape(native))
 
     return checked

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 # For an output the inputs, by position.
 IOMap = Mapping[int, tuple[int, ...]]
@@ -16,16 +16,16 @@ IOMap = Mapping[int, tuple[int, ...]]
 class ReadMap(dict[int, tuple[int, ...]]):
     """A map that was read. It can only be assigned as a whole, so that what was derived from it stays right."""
 
-    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("a map of an operation doesn't change in parts: assign a whole one, op.view_map = {0: (0,)}")
 
     __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _refuse
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return ReadMap, (dict(self),)
 
 
-def as_place(what: str, given: Any) -> int:
+def as_place(what: str, given: object) -> int:
     """Return a position: an integer that isn't negative."""
     if type(given) is int and given >= 0:
         return given
@@ -37,14 +37,14 @@ def as_place(what: str, given: Any) -> int:
     return place
 
 
-def as_places(what: str, given: Any) -> tuple[int, ...]:
+def as_places(what: str, given: object) -> tuple[int, ...]:
     """Return positions, each of them once."""
     if type(given) is tuple and len(given) == 1 and type(given[0]) is int and given[0] >= 0:
         return given
     return tuple(dict.fromkeys(as_place(what, each) for each in _each(what, given, "inputs, as (0, 1)")))
 
 
-def as_pairs(what: str, given: Any) -> frozenset[tuple[int, int]]:
+def as_pairs(what: str, given: object) -> frozenset[tuple[int, int]]:
     """Return pairs of a destroyed input and another one."""
     pairs = set()
     for pair in _each(what, given, "pairs (destroyed input, other input), as [(0, 1)]"):
@@ -55,7 +55,7 @@ def as_pairs(what: str, given: Any) -> frozenset[tuple[int, int]]:
     return frozenset(pairs)
 
 
-def as_map(what: str, given: Any) -> dict[int, tuple[int, ...]]:
+def as_map(what: str, given: object) -> dict[int, tuple[int, ...]]:
     """Return a map as a dictionary of tuples; an output that has no inputs in it is left out."""
     if not isinstance(given, Mapping):
         raise TypeError(f"{what} has for each output a tuple of inputs, as {{0: (1,)}}, not {given!r}")
@@ -75,7 +75,7 @@ def check_places(what: str, places: Iterable[int], count: int, of: str) -> None:
             raise ValueError(f"{what} names {of} {place}, but there {'is' if count == 1 else 'are'} {have}, from 0")
 
 
-def checked_map(what: str, given: Any, outputs: int, inputs: int) -> dict[int, tuple[int, ...]]:
+def checked_map(what: str, given: object, outputs: int, inputs: int) -> dict[int, tuple[int, ...]]:
     """Return a map of an operation with so many outputs and inputs."""
     read = as_map(what, given)
     check_places(what, read, outputs, "output")
@@ -84,14 +84,14 @@ def checked_map(what: str, given: Any, outputs: int, inputs: int) -> dict[int, t
     return read
 
 
-def _each(what: str, given: Any, wanted: str) -> Iterable[Any]:
+def _each(what: str, given: object, wanted: str) -> Iterable[object]:
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise TypeError(f"{what} has {wanted}, not {given!r}")
     return given
 
 
 # How each declaration is read.
-READERS: dict[str, Callable[[str, Any], Any]] = {
+READERS: dict[str, Callable[[str, object], object]] = {
     "view_map": as_map,
     "destroy_map": as_map,
     "scratch": as_places,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def missing(module: str, name: str) -> AttributeError:
     return AttributeError(f"module {module!r} has no attribute {name!r}{instead}", name=name)
 
 
-def missing_from(module: str) -> Callable[[str], Any]:
+def missing_from(module: str) -> Callable[[str], object]:
     """Return a module's ``__getattr__`` that raises such errors."""
 
     def __getattr__(name: str) -> NoReturn:

@@ -48,7 +48,7 @@ def check_memory(shape: Shape, dtype: Any, most: int = MOST_BYTES) -> None:
         raise error(f"there is no memory for an array of shape {shape} and dtype {dtype}, {nbytes:,} bytes")
 
 
-def as_shape(shape: Any) -> Shape:
+def as_shape(shape: object) -> Shape:
     """Return a shape, given as an integer or a sequence (list, array) of integers, as a tuple."""
     lengths = as_integers(shape, "a shape")
     if any(length < 0 for length in lengths):
@@ -124,7 +124,7 @@ def spliced(shape: Shape, start: int, stop: int, *lengths: int) -> Shape:
     return shape_of(found)
 
 
-def check_choice(name: str, shape: Shape, axes: Iterable[int], axis: Any) -> None:
+def check_choice(name: str, shape: Shape, axes: Iterable[int], axis: object) -> None:
     """Raise unless there are elements along axes, of which a function chooses one."""
     if 0 in shape and any(tuple.__getitem__(shape, each) == 0 for each in axes):
         raise ShapeError(f"{name}() of an array of shape {shape} has no elements along axis {axis} to choose from")
@@ -144,7 +144,7 @@ def joined(shapes: Sequence[Shape], axis: int) -> Shape:
     return shape_of(shape)
 
 
-def resolve_unknown(shape: Any, count: int) -> Shape:
+def resolve_unknown(shape: object, count: int) -> Shape:
     """Return the shape for a reshape of ``count`` elements, with the one length that may be -1 worked out."""
     lengths = as_integers(shape, "a shape")
     if math.prod(lengths) == count and min(lengths, default=0) >= 0:
@@ -170,7 +170,7 @@ def c_strides(shape: Shape, itemsize: int) -> tuple[int, ...]:
     return tuple(strides[::-1])
 
 
-def shadow(shape: Shape, strides: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
+def shadow(shape: Shape, strides: Sequence[int], dtype: np.dtype[np.generic]) -> np.ndarray:
     """Return an array of that geometry without memory, whose data is never read: NumPy answers questions about it."""
     if not is_numpys(dtype):
         # NumPy can't name other packages' dtypes there.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from .declared import functions
 
@@ -18,16 +18,16 @@ def _unary(name: str) -> Callable[[Own], Own]:
     return operator
 
 
-def _binary(name: str) -> Callable[[Own, Any], Own]:
-    def operator(self: Own, other: Any, /) -> Own:
+def _binary(name: str) -> Callable[[Own, object], Own]:
+    def operator(self: Own, other: object, /) -> Own:
         return getattr(functions, name)(self, other)  # type: ignore[no-any-return]
 
     operator.__doc__ = f"Return what the function ``{name}`` gives, as a variable."
     return operator
 
 
-def _reflected(name: str) -> Callable[[Own, Any], Own]:
-    def operator(self: Own, other: Any, /) -> Own:
+def _reflected(name: str) -> Callable[[Own, object], Own]:
+    def operator(self: Own, other: object, /) -> Own:
         return getattr(functions, name)(other, self)  # type: ignore[no-any-return]
 
     operator.__doc__ = f"Return what the function ``{name}`` gives, as a variable."
@@ -42,7 +42,7 @@ class Symbol:
     __array_ufunc__ = None
     __iter__ = None
 
-    def _called(self, declaration: Any, call: Any) -> Any:
+    def _called(self, declaration: object, call: object) -> object:
         """Return the result of a call of a function that takes this symbol."""
         raise NotImplementedError
 

@@ -97,7 +97,7 @@ class FlatIterator(View):
                 value = _repeated(values, shape)
         (self if self._plain is None else self._plain)._set_item(found, value)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         raise TypeError("elements of an array can't be deleted: take the others, with np.delete(x, key)")
 
     def _position(self, place: int) -> tuple[int, ...]:
@@ -145,7 +145,7 @@ def _coordinates(place: int, shape: Shape) -> tuple[int, ...]:
     return (place, *reversed(found)) if shape else ()
 
 
-def _as_key(key: Any) -> Any:
+def _as_key(key: object) -> object:
     """Return an integer, a slice or an index array for a key."""
     if isinstance(key, tuple):
         if len(key) != 1:
@@ -164,7 +164,7 @@ def _as_key(key: Any) -> Any:
     return operator.index(key) if isinstance(key, np.integer) else key
 
 
-def _selected(key: Any, size: int) -> Shape:
+def _selected(key: object, size: int) -> Shape:
     # The shape of what an index array or a slice takes.
     if isinstance(key, slice):
         return (len(range(*key.indices(size))),)
@@ -173,7 +173,7 @@ def _selected(key: Any, size: int) -> Shape:
     return tuple(getattr(key, "shape", ()))
 
 
-def _as_values(value: Any, target: Array) -> Array:
+def _as_values(value: object, target: Array) -> Array:
     # Numbers in lists are range-checked against the dtype.
     if isinstance(value, (list, tuple)) and not convert.stays(value):
         value = convert.to_numpy(value, target.dtype)

@@ -20,7 +20,7 @@ from .keys import resolve
 from .masking import chooses, move, put_at_places, put_mask, put_selected, select
 
 
-def _entered(item: Any) -> Any:
+def _entered(item: object) -> Any:
     # What stands for an array, or for those in a key or a value, in the running trace.
     trace = running()
     if trace is None:

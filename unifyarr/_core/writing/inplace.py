@@ -31,6 +31,7 @@ from ..engines.tracing import checking, take, unrepeatable
 from ..modes.debugging import check_write
 from ..values.caller import where
 from ..values.lengths import PartialShape, equal_as_known
+from ..values.native import Native
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 from .telling import tell_copied
@@ -100,7 +101,7 @@ def _is_read_only(x: Array, root: Array) -> bool:
     return not isinstance(native, Held) and bool(root._backend.is_read_only(native))
 
 
-def fit_dtype(value: object, target: Array, *, what: str, assigned: bool = False) -> tuple[Any, Shape]:
+def fit_dtype(value: object, target: Array, *, what: str, assigned: bool = False) -> tuple[Native, Shape]:
     """Return a value that isn't a number as a native array of the target's dtype, and its shape, whatever that is."""
     backend, dtype = target._backend, target.dtype
     if isinstance(value, Array) or backend_of_native(value) is not None:
@@ -117,7 +118,7 @@ def fit_dtype(value: object, target: Array, *, what: str, assigned: bool = False
     return backend.kernel("astype")(read(array), dtype=dtype.dtype), array.shape
 
 
-def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, assigned: bool = False) -> Any:
+def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, assigned: bool = False) -> Native:
     """Return a value as a native array of the target's dtype and of ``shape``, checked and cast as a write needs it.
 
     ``exact`` demands the shape itself, where otherwise the value broadcasts to it. What is ``assigned``, as in
@@ -152,7 +153,7 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
     return native
 
 
-def repeated_like(native: Any, x: Array) -> Any:
+def repeated_like(native: Native, x: Array) -> Native:
     """Return a native value of an array's dtype broadcast to its shape, of which no length need be known."""
     whole = tuple([(0, 1, length) for length in tuple.__iter__(x.shape)])
     return x._backend.kernel("set_window")(read(x), native, window=whole)
@@ -197,7 +198,7 @@ def _from_data(value: object, target: Array, assigned: bool) -> Array:
     return wrap(backend.from_numpy(array, device=device, copy=True), backend)
 
 
-def assign(target: Array, native: Any, *last: Step | Elements | Masked | Places | Selected) -> None:
+def assign(target: Array, native: object, *last: Step | Elements | Masked | Places | Selected) -> None:
     """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed.
 
     ``last`` is which elements of the target are written, if not all.
@@ -271,7 +272,7 @@ def assign_all(
             natives.append(as_native(target, value))
     copied: list[Array] = []
 
-    def write(target: Array, native: Any) -> None:
+    def write(target: Array, native: object) -> None:
         if put(target, native):
             copied.append(target)
 
@@ -280,7 +281,7 @@ def assign_all(
         tell_copied(x)
 
 
-def _as_source(value: Any) -> Any:
+def _as_source(value: object) -> object:
     # A value that may share memory with a target is an array.
     backend = None if isinstance(value, Array) else backend_of_native(value)
     return value if backend is None else convert.as_array(value, backend)
@@ -309,7 +310,7 @@ class at:
 
     __slots__ = ("nest", "place")
 
-    def __init__(self, nest: Any, place: int = 0) -> None:
+    def __init__(self, nest: object, place: int = 0) -> None:
         self.nest, self.place = nest, place
 
     def __enter__(self) -> at:

@@ -84,7 +84,7 @@ def resolve(x: Array, key: object) -> Key:
     if len(items) >= MOST_AXES:
         _check_axes(items, ndim - taken)
     had_ellipsis = at >= 0
-    rest: list[Any] = [slice(None)] * (ndim - taken)
+    rest: list[object] = [slice(None)] * (ndim - taken)
     if had_ellipsis:
         # One that stands for no axis still parts the arrays on its sides.
         items[at : at + 1] = rest or [...]
@@ -109,7 +109,7 @@ def resolve(x: Array, key: object) -> Key:
     return Key(Window(tuple(boxes), tuple(order)), (), 0, not order and not had_ellipsis)
 
 
-def _as_index(item: Any, x: Array) -> Array | int:
+def _as_index(item: object, x: Array) -> Array | int:
     # An index array of x's backend: bool, or int64; the integer of a 0-d one, if that's known.
     if isinstance(item, (list, tuple)) and not item:
         item = np.empty(0, np.int64)
@@ -130,7 +130,7 @@ def _as_index(item: Any, x: Array) -> Array | int:
     return array if array.dtype == dtypes.int64 else array.astype(dtypes.int64)
 
 
-def _check_integer(item: Any) -> None:
+def _check_integer(item: object) -> None:
     # Before slices, whose bounds raise errors of their own.
     if not hasattr(item, "__index__"):
         raise IndexError(
@@ -138,7 +138,7 @@ def _check_integer(item: Any) -> None:
         )
 
 
-def _check_axes(items: list[Any], left: int) -> None:
+def _check_axes(items: list[object], left: int) -> None:
     arrays = sum(isinstance(item, Array) for item in items)
     axes = left + sum(item is None or type(item) is slice for item in items)
     if arrays >= MOST_AXES or axes > MOST_AXES:
@@ -238,7 +238,7 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
     return Key(window, spread, place, is_element, None if alone is None else alone[0], is_view)
 
 
-def _only_mask(x: Array, items: list[Any]) -> tuple[Array, Array] | None:
+def _only_mask(x: Array, items: list[object]) -> tuple[Array, Array] | None:
     """Return the mask that is the only array of a key in a trace, and its places, if these are values of each call."""
     arrays = [item for item in items if isinstance(item, Array)]
     if not x._backend.hides_lengths or len(arrays) != 1 or arrays[0].dtype != dtypes.bool or arrays[0].ndim == 0:

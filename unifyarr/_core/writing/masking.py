@@ -20,6 +20,7 @@ from ..engines import dtypes
 from ..engines.handle import Handle, has_one_device
 from ..engines.tracing import mode
 from ..values.lengths import PartialShape, equal_as_known, leading, shape_of
+from ..values.native import Native
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 from .inplace import MANY, assign, check_target, fit, fit_dtype, repeated_like
@@ -40,13 +41,13 @@ def chooses(key: object, x: Array) -> bool:
     return key.ndim <= x.ndim and 0 not in key.shape
 
 
-def select(x: Array, key: Any) -> Array:
+def select(x: Array, key: object) -> Array:
     """Return ``x[mask]``, of a length that isn't known before it's computed."""
     mask = _fitting(x, key)
     return wrap(x._backend.kernel("select")(read(x), read(mask)), x._backend)
 
 
-def put_selected(x: Array, key: Any, value: Any) -> None:
+def put_selected(x: Array, key: object, value: Any) -> None:
     """Write ``x[mask] = value``: one value, or as many as the mask selects, which shows when they are computed."""
     mask = _fitting(x, key)
     check_target(x)
@@ -71,7 +72,7 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
     assign(x, native, Selected(read(mask)))
 
 
-def _count(x: Slots, /) -> Any:
+def _count(x: Slots, /) -> object:
     array: Any = x
     return wrap(array._backend.count(read(array)), array._backend)
 
@@ -79,7 +80,7 @@ def _count(x: Slots, /) -> Any:
 supply(Slots._count, _count)
 
 
-def _fitting(x: Array, key: Any) -> Array:
+def _fitting(x: Array, key: object) -> Array:
     mask = convert.as_array(key, x._backend)
     lengths = leading(x.shape, mask.ndim)
     if not equal_as_known(mask.shape, lengths):
@@ -133,7 +134,7 @@ def _spread(mask: Array, x: Array) -> Any:
     return backend.kernel("broadcast_to")(spread, shape=x.shape)
 
 
-def move(backend: Any, native: Any, count: int, place: int, back: bool = False) -> Any:
+def move(backend: Handle, native: Native, count: int, place: int, back: bool = False) -> Native:
     """Move the leading axes to their positions in the result of an index, or back from there."""
     if not place or not count:
         return native
@@ -144,7 +145,7 @@ def move(backend: Any, native: Any, count: int, place: int, back: bool = False) 
     return backend.kernel("permute_dims")(native, axes=tuple(order))
 
 
-def put_mask(x: Array, key: Any, value: object) -> bool:
+def put_mask(x: Array, key: object, value: object) -> bool:
     """Write one value where a mask is true; return ``False`` for other keys and shapes, and for several values."""
     if type(x) is Array is type(key) and (type(value) is int or type(value) is float) and _put_number(x, key, value):
         return True
@@ -170,7 +171,7 @@ def _is_empty(mask: Shape, shape: Shape) -> bool:
     return all(length in (0, given) for length, given in zip(mask, tuple.__iter__(shape), strict=False))
 
 
-def _put_number(x: Array, key: Array, value: Any) -> bool:
+def _put_number(x: Array, key: Array, value: object) -> bool:
     """Write a number to a plain array of an immutable engine, if that is all there is to do."""
     backend, native, mask = x._backend, x._native, key._native
     plain = backend.native_type
@@ -183,7 +184,7 @@ def _put_number(x: Array, key: Array, value: Any) -> bool:
         return False
     if mode.get() is not None or backend.trace_state() is not backend.no_trace or not has_one_device(backend):
         return False
-    kind: Any = type(value)
+    kind: object = type(value)
     # A text tells the zeros apart.
     number = _number(backend, backend.dtype(native), kind, value or repr(value))
     kernel = backend.kernel("put_mask")
@@ -196,6 +197,6 @@ def _put_number(x: Array, key: Array, value: Any) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _number(backend: Handle, dtype: Any, kind: type, value: Any) -> Any:
+def _number(backend: Handle, dtype: np.dtype[np.generic], kind: type, value: object) -> object:
     given = dtypes.BY_NUMPY[dtype]
     return convert.scalar(dtypes.as_assigned(kind(value), given, _WHAT), given, backend)

@@ -14,6 +14,7 @@ from ..arrays.array import Array
 from ..arrays.ownership import LOCK, rebind
 from ..engines.handle import Handle, has_one_device
 from ..values.lengths import PartialShape
+from ..values.native import Native
 from .inplace import finish_all
 
 # How many elements a target has at most for which a result is computed first and copied: of more, memory counts.
@@ -21,7 +22,7 @@ SMALL = 1 << 12
 _ID_OF_NONE = id(None)
 
 
-def takes_small(out: Any, backend: Handle) -> bool:
+def takes_small(out: object, backend: Handle) -> bool:
     """Return whether ``out`` is a plain array of few elements, or a tuple of such, that may be written now."""
     if type(out) is tuple:
         return all(type(each) is Array and takes_small(each, backend) for each in out)
@@ -118,7 +119,7 @@ def _rebound_at_once(targets: Sequence[Array], values: Sequence[Any]) -> bool:
     return True
 
 
-def _lie_apart(natives: Sequence[Any], backend: Handle) -> bool:
+def _lie_apart(natives: Sequence[Native], backend: Handle) -> bool:
     # Whether natives surely have no memory in common. Most lie in blocks of their own.
     if backend.block(natives[0]) is not None:
         blocks = {*map(id, map(backend.block, natives))}

@@ -26,6 +26,7 @@ from ..engines.handle import Handle, casts_itself, has_one_device
 from ..engines.kernels import bound
 from ..engines.refusals import is_refusal
 from ..engines.tracing import mode
+from ..values.native import Native
 from .inplace import MANY, rewrite
 from .telling import tell_copied
 
@@ -41,7 +42,7 @@ class _Update:
         kernel = backend.kernel(name)
         # The function may not have been called yet.
         install(backend, declaration)
-        self.ufunc: Any = declaration.ufunc
+        self.ufunc: object = declaration.ufunc
         self.into = getattr(backend, f"fast_out_{name}")
         self.beside = number_beside(backend, declaration)
         self.compute = plain_path(backend, declaration)
@@ -139,7 +140,7 @@ def update(view: View, name: str, other: Any) -> bool:
             return False
         pure, destructive = how.at_once(window.axes, window.order)
 
-        def write(old: Any, results: list[Any] | None) -> Any:
+        def write(old: Native, results: list[Native] | None) -> Any:
             return pure(old, other) if results is None else destructive(old, other, results=results)
 
         if rewrite(root, write):
@@ -165,10 +166,10 @@ def update(view: View, name: str, other: Any) -> bool:
     return True
 
 
-def _operator(name: str, function: str) -> Any:
-    general: Callable[[View, Any], Any] = getattr(Array, name)
+def _operator(name: str, function: str) -> object:
+    general: Callable[[View, object], object] = getattr(Array, name)
 
-    def operator(self: View, other: Any, /) -> Any:
+    def operator(self: View, other: object, /) -> object:
         if running_mode() is None:
             try:
                 if update(self, function, other):
