@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -27,32 +29,55 @@ def forward(window: Window) -> tuple[tuple[slice, ...], list[int]]:
     return tuple(slices), backward
 
 
-def check_bounds(indices: Tensor, size: int, axis: int) -> int:
-    """Raise where an index is out of bounds; return the least one, 0 of none, and -1 where ``vmap`` hides them."""
-    if not indices.numel():
-        return 0
+def check_bounds(indices: Sequence[Tensor], sizes: Sequence[int], axis: int = 0) -> bool:
+    """Raise where an index into axes of these sizes is out of bounds; return whether one may be negative.
+
+    An accelerator is waited for once. What ``vmap`` hides isn't known.
+    """
+    seen = {place: index for place, index in enumerate(indices) if index.numel()}
+    if not seen:
+        return False
     try:
-        low, high = map(int, torch.aminmax(indices))
+        if all(index.is_cpu for index in seen.values()):
+            limits = [[*map(int, torch.aminmax(index))] for index in seen.values()]
+        else:
+            limits = torch.stack([torch.stack(torch.aminmax(index)) for index in seen.values()]).tolist()
     except RuntimeError:
-        if has_address(indices):
+        if all(map(has_address, seen.values())):
             raise
-        return -1
-    if low < -size or high >= size:
-        raise IndexError(f"an index is out of bounds for axis {axis} with size {size}")
-    return low
+        return True
+    for place, (low, high) in zip(seen, limits, strict=True):
+        if low < -sizes[place] or high >= sizes[place]:
+            raise IndexError(f"an index is out of bounds for axis {axis + place} with size {sizes[place]}")
+    return any(low < 0 for low, _ in limits)
 
 
-def check_device_bounds(x: Tensor, indices: tuple[Tensor, ...], axis: int = 0) -> None:
+def check_device_bounds(x: Tensor, indices: Sequence[Tensor], axis: int = 0) -> None:
     # On the CPU torch raises, unless there is nothing to read. On an accelerator the whole process loses the device.
     if x.device.type != "cpu" or not x.numel():
-        for place, index in enumerate(indices, axis):
-            check_bounds(index, x.shape[place], place)
+        check_bounds(indices, x.shape[axis:], axis)
 
 
-def last_writes(x: Tensor, indices: list[Tensor]) -> Tensor:
-    """Return which of many index tuples write last to their place in ``x``."""
+def _sorted_places(x: Tensor, indices: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """Return the places in ``x`` of many index tuples in ascending order, and which tuples they are of."""
     places = torch.zeros_like(indices[0])
     for axis, index in enumerate(indices):
         places = places * x.shape[axis] + index % x.shape[axis]
     places, order = torch.sort(places, stable=True)
+    return places, order
+
+
+def last_values(x: Tensor, indices: list[Tensor], value: Tensor) -> Tensor:
+    """Return for each of many index tuples the value that is written last to its place in ``x``.
+
+    So the order of writes doesn't count, and no number of writes is waited for.
+    """
+    places, order = _sorted_places(x, indices)
+    last = torch.searchsorted(places, places, right=True) - 1
+    return value[torch.empty_like(order).index_copy_(0, order, order[last])]
+
+
+def last_writes(x: Tensor, indices: list[Tensor]) -> Tensor:
+    """Return which of many index tuples write last to their place in ``x``."""
+    places, order = _sorted_places(x, indices)
     return order[torch.cat((places[1:] != places[:-1], torch.ones_like(places[:1], dtype=torch.bool)))]

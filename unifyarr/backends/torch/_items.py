@@ -172,8 +172,8 @@ def _as_selection(x: Tensor, key: Any) -> Any:
 
 def get_copy(x: Tensor, key: Any) -> Any:
     """Return what an index with arrays selects, or the element at integers for all axes, in memory of its own."""
-    # Of what has no elements torch takes any index.
-    if not x.numel():
+    # Of what has no elements torch takes any index, and an accelerator is lost to one that is out of bounds.
+    if not x.numel() or not x.is_cpu:
         return NotImplemented
     if type(key) is Tensor:
         return x[key] if key.dtype in _SELECTING and key.dim() else NotImplemented
@@ -230,7 +230,7 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
     if basic:
         x[key] = value
         return True
-    key = _as_target(x, key, value)
+    key = _as_target(x, key, value) if x.is_cpu else None
     if key is None:
         return False
     if type(key) is Tensor and not is_tensor:
@@ -255,7 +255,7 @@ def _fill(x: Tensor, key: Tensor, value: Any) -> bool:
             return False
         x.masked_fill_(key, value)
         return True
-    if kind is not torch.int64 or key.nbytes > _FEW_BYTES:
+    if kind is not torch.int64 or key.nbytes > _FEW_BYTES or not x.is_cpu:
         return False
     # torch writes up to the first index out of bounds. Of an index that isn't 1-d this raises.
     length = x.shape[0]

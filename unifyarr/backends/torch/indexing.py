@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import bound_by, check_number, known_by, worked_around
-from ._indices import Window, check_bounds, check_device_bounds, forward, last_writes
+from ._indices import Window, check_bounds, check_device_bounds, forward, last_values, last_writes
 from ._shared import UNSIGNED, as_dtype, as_signed, independent, is_plain, writes
 
 # From this many elements on, torch writes with several threads, in no particular order.
@@ -61,13 +61,14 @@ def scatter(x: Tensor, value: Tensor, /, *indices: Tensor) -> Tensor:
     value = independent(value, x)
     if not indices:
         return x.copy_(value)
-    for axis, index in enumerate(indices):
-        # torch writes up to the first index out of bounds before it raises.
-        check_bounds(index, x.shape[axis], axis)
+    # torch writes up to the first index out of bounds before it raises.
+    check_bounds(indices, x.shape)
     flat = [independent(index.reshape(-1), x) for index in indices]
     value = value.reshape(len(flat[0]), *x.shape[len(flat) :])
     # Without order on several threads; and in the backward pass, overwritten values would get a gradient.
-    if value.numel() and (value.numel() >= _PARALLEL or value.requires_grad or x.device.type != "cpu"):
+    if value.numel() and not value.requires_grad and not x.is_cpu:
+        value = last_values(x, flat, value)
+    elif value.numel() and (value.numel() >= _PARALLEL or value.requires_grad):
         last = last_writes(x, flat)
         flat, value = [index[last] for index in flat], value[last]
     as_signed(x)[tuple(flat)] = as_signed(value)
@@ -148,5 +149,5 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int) -> Tensor:
         except (IndexError, RuntimeError):
             # Negative indices, or some out of bounds.
             pass
-    check_bounds(indices, x.shape[axis], axis)
+    check_bounds([indices], x.shape[axis:], axis)
     return as_dtype(torch.take_along_dim(as_signed(x), indices, axis), x.dtype)

@@ -19,8 +19,9 @@ _NATIVE = {"add": "sum", "multiply": "prod", "max": "amax", "min": "amin"}
 def _joint(shape: tuple[int, ...], indices: tuple[Tensor, ...]) -> Tensor:
     """Return index arrays of several axes as one 1-d array of non-negative places in those axes flattened to one."""
     joint: Tensor | None = None
+    wraps = check_bounds(indices, shape)
     for axis, index in enumerate(indices):
-        if check_bounds(index, shape[axis], axis) < 0:
+        if wraps:
             index = index % shape[axis]
         joint = index if joint is None else joint * shape[axis] + index
     assert joint is not None

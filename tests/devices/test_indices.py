@@ -1,0 +1,94 @@
+"""Indices on a device: none that is out of bounds reaches a kernel, and the device is waited for once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+
+from .counting import UNFORGIVEN, counting
+from .test_cases import THERE, assert_there, numpys, there
+
+X = np.arange(12.0).reshape(4, 3)
+PLACES, NEGATIVE, OUTSIDE = np.array([2, 0, 2]), np.array([-1, -4, 3]), np.array([0, 4, 1])
+VALUES = np.array([[1.0], [2.0], [3.0]])
+
+
+def _increment(x: ua.Array, i: Any) -> Any:
+    x[i] += 1
+    return x
+
+
+def _write(x: ua.Array, i: Any, value: Any = 7.0) -> Any:
+    x[i] = value
+    return x
+
+
+def _write_both(x: ua.Array, i: Any) -> Any:
+    x[i, i % 3] = 5.0
+    return x
+
+
+READS: dict[str, Callable[[ua.Array, Any], Any]] = {
+    "get": lambda x, i: x[i],
+    "get columns": lambda x, i: x.T[:, i],
+    "get pairs": lambda x, i: x[i, i % 3],
+    "take": lambda x, i: ua.take(x, i, axis=0),
+    "take_along_axis": lambda x, i: ua.take_along_axis(x, i[:, None] * ua.ones_like(i[:, None]), axis=0),
+    "gather": lambda x, i: ua.gather(x, ua.stack([i, i % 3], axis=-1)),
+    "increment": _increment,
+    "write a number": _write,
+    "write values": lambda x, i: _write(x, i, there(VALUES) if x.device == THERE else ua.asarray(VALUES)),
+    "write pairs": _write_both,
+    "scatter": lambda x, i: ua.scatter(x, i[:, None], 1.0, mode="add"),
+    "segment_sum": lambda x, i: ua.segment_sum(x[:3], ua.abs(i), num_segments=4),
+}
+reads = pytest.mark.parametrize("read", READS.values(), ids=READS)
+
+
+@reads
+@pytest.mark.parametrize("places", [PLACES, NEGATIVE], ids=["positive", "negative"])
+def test_indices_mean_what_they_do_on_numpy(backend: str, read: Callable[..., Any], places: np.ndarray) -> None:
+    expected = numpys(read, X, places)
+    if isinstance(expected, Exception):
+        with pytest.raises(type(expected)):
+            read(there(X), there(places))
+        return
+    found = read(there(X), there(places))
+    assert_there(found)
+    np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
+
+
+@reads
+def test_an_index_out_of_bounds_raises_before_it_is_launched(backend: str, read: Callable[..., Any]) -> None:
+    x, places = there(X), there(OUTSIDE)
+    with counting() as events, pytest.raises(IndexError):
+        read(x, places)
+    assert not any(events[kind] for kind in UNFORGIVEN)
+    np.testing.assert_array_equal(x.to_numpy(), X)
+
+
+def test_plain_keys_out_of_bounds_raise(backend: str) -> None:
+    x = there(X)
+    for key in (4, -5, (0, 3), [0, 9], np.array([0, 9]), (slice(None), [0, 9]), [[True] * 3] * 3):
+        with counting() as events, pytest.raises((IndexError, ua.errors.ShapeError)):
+            x[key]
+        assert not any(events[kind] for kind in UNFORGIVEN)
+        with counting() as events, pytest.raises((IndexError, ua.errors.ShapeError)):
+            x[key] = 1.0
+        assert not any(events[kind] for kind in UNFORGIVEN)
+    np.testing.assert_array_equal(x.to_numpy(), X)
+
+
+@reads
+def test_the_device_is_waited_for_once(backend: str, read: Callable[..., Any]) -> None:
+    places = there(PLACES)
+    for _ in range(3):
+        with counting(places=True) as events:
+            read(there(X), places)
+    # ``there`` copies the array.
+    assert events["sync"] + events["to_host"] <= 2 if read is READS["increment"] else 1, events.of("sync", "to_host")
