@@ -47,6 +47,11 @@ def values_of(array: Any) -> np.ndarray:
     return np.array(array.numpy() if hasattr(array, "numpy") else array)
 
 
+def has_one_device() -> bool:
+    """Return whether the current backend has one device: shortcuts for numbers beside arrays are for such alone."""
+    return len(ua.__array_namespace_info__().devices()) == 1
+
+
 def show_values(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have arrays compute what they show, where an engine wouldn't: ``tests/backends/dask`` has what it shows then."""
     if has(backend, "values"):
