@@ -12,6 +12,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
+from .._core.values.native import Native
 from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..errors import TraceError
@@ -85,7 +86,7 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
         """Make a program's call, or the general way, what calls come to."""
         _Called.__call__.__set__(self, call or generally(self._general))  # type: ignore[attr-defined]
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         if running() is not None:
             # Inside another trace the function becomes a part of that trace.
             return self._function(*args, **kwargs)
@@ -106,7 +107,7 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
         """Drop all programs, and what they hold: arrays that were captured, borrowed results, what engines compiled."""
         self._begin()
 
-    def graph(self, *args: Any, **kwargs: Any) -> FunctionGraph:
+    def graph(self, *args: object, **kwargs: object) -> FunctionGraph:
         """Return the graph that runs for these arguments.
 
         It can be printed and drawn; notebooks show it as a picture. Don't change it: the other reports would be wrong.
@@ -114,7 +115,7 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
         """
         return self._found(args, kwargs)[0].fgraph
 
-    def memory(self, *args: Any, **kwargs: Any) -> MemoryReport:
+    def memory(self, *args: object, **kwargs: object) -> MemoryReport:
         """Return how much memory the function uses for these arguments; without arguments, for every call so far.
 
         For each compiled program the report lists the buffers, the values in each, and the steps from which and until
@@ -126,7 +127,7 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
         programs = [self._found(args, kwargs)[0]] if args or kwargs else self._programs.values()
         return memory_report(self._name, programs)
 
-    def profile(self, *args: Any, **kwargs: Any) -> ProfileReport:
+    def profile(self, *args: object, **kwargs: object) -> ProfileReport:
         """Call the function, and return the time of each operation; ``result`` is what the call returned.
 
         The function writes to its arguments as in any other call. JAX and TensorFlow, which otherwise compile all
@@ -147,9 +148,9 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
     @overload
     def __get__(
-        self: Compiled[Concatenate[Any, Rest], Result], instance: object, owner: type | None = None
+        self: Compiled[Concatenate[object, Rest], Result], instance: object, owner: type | None = None
     ) -> Callable[Rest, Result]: ...
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
         """Bind the function to an instance, as a method."""
         return self if instance is None else MethodType(self, instance)
 
@@ -157,10 +158,10 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
         """Return a compiled function with no programs yet."""
         return self._like(self._function)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return self._like(copy.deepcopy(self._function, memo))
 
-    def _made_by(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+    def _made_by(self) -> tuple[Callable[..., Any], tuple[object, ...], dict[str, Any]]:
         return Compiled, self._options, {}
 
     def __repr__(self) -> str:
@@ -180,7 +181,7 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
     def _name(self) -> str:
         return getattr(self._function, "__name__", type(self._function).__name__)
 
-    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[CalledProgram, list[Any]]:
+    def _found(self, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[CalledProgram, list[Native]]:
         leaves, spec = flatten((args, kwargs), in_order=True)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         return self._programs.find(common_backend(arrays), leaves, spec, (args, kwargs)), leaves
@@ -245,7 +246,7 @@ def compile(
     include: Names = (),
     exclude: Names = (),
     fuse: str | bool | None = None,
-) -> Any:
+) -> object:
     """Return a function that is traced once, runs as a graph, and works in place where that is safe.
 
     The function is run once on stand-ins for its arguments, which gives a graph of what it computes and writes. Later

@@ -14,7 +14,7 @@ from ..._core.kernels.types import ArrayType
 from ..core.basic import Type, Variable
 
 
-def array_type(shape: int | Iterable[int | None], dtype: Any) -> ArrayType:
+def array_type(shape: int | Iterable[int | None], dtype: object) -> ArrayType:
     """Return the type of arrays of a shape and a dtype, which a variable has.
 
     Parameters

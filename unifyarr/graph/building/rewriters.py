@@ -45,7 +45,7 @@ class NodeRewriter:
     def __hash__(self) -> int:
         return hash((type(self), self.__name__))
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return (self._function, self._ops, self.__name__)
 
     def __repr__(self) -> str:
@@ -89,7 +89,9 @@ def node_rewriter(*ops: Head, name: str | None = None) -> Callable[[Rule], NodeR
 class PatternRewriter(NodeRewriter):
     """A rewriter that replaces what looks like a pattern; see ``pattern_rewriter``."""
 
-    def __init__(self, pattern: Any, replacement: Any, when: Callable[..., bool] | None, name: str | None) -> None:
+    def __init__(
+        self, pattern: object, replacement: object, when: Callable[..., bool] | None, name: str | None
+    ) -> None:
         if not isinstance(pattern, tuple) or not pattern:
             raise TypeError(f"a pattern begins with an operation, as (ua.exp, 'x') does, not {pattern!r}")
         names = _check_pattern(pattern)
@@ -97,7 +99,7 @@ class PatternRewriter(NodeRewriter):
         self._pattern, self._replacement, self._when = pattern, replacement, when
         super().__init__(self._rewritten, (pattern[0],), name or f"{_text(pattern)} -> {_text(replacement)}")
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return (self._pattern, self._replacement, self._when, self.__name__)
 
     def _rewritten(self, fgraph: FunctionGraph, node: Apply) -> Sequence[Variable | None] | None:
@@ -110,7 +112,7 @@ class PatternRewriter(NodeRewriter):
 
 
 def pattern_rewriter(
-    pattern: Any, replacement: Any, *, when: Callable[..., bool] | None = None, name: str | None = None
+    pattern: object, replacement: object, *, when: Callable[..., bool] | None = None, name: str | None = None
 ) -> PatternRewriter:
     """Return a rewriter that replaces what looks like a pattern.
 
@@ -160,7 +162,7 @@ def _check_head(head: Head) -> None:
         )
 
 
-def _declaration_of(function: Any) -> Declaration | None:
+def _declaration_of(function: object) -> Declaration | None:
     name = getattr(function, "__name__", None)
     found = DECLARATIONS.get(name) if isinstance(name, str) else None
     if found is not None and found.public is function:
@@ -188,7 +190,7 @@ def _parts(pattern: tuple[Any, ...]) -> tuple[Any, Sequence[Any], Mapping[str, A
     return head, arguments, static
 
 
-def _check_pattern(pattern: Any) -> set[str]:
+def _check_pattern(pattern: object) -> set[str]:
     """Return the names of the variables of a pattern; raise if it can't be one."""
     if isinstance(pattern, str):
         return {pattern}
@@ -201,7 +203,7 @@ def _check_pattern(pattern: Any) -> set[str]:
     return set().union(*map(_check_pattern, arguments))
 
 
-def _check_replacement(replacement: Any, names: set[str]) -> None:
+def _check_replacement(replacement: object, names: set[str]) -> None:
     if isinstance(replacement, str) and replacement not in names:
         raise ValueError(f"the replacement names {replacement!r}, but the pattern has {', '.join(sorted(names))}")
     if isinstance(replacement, tuple):
@@ -213,7 +215,7 @@ def _check_replacement(replacement: Any, names: set[str]) -> None:
         raise TypeError(f"a replacement has tuples, names and numbers, or is a function, not {replacement!r}")
 
 
-def _match(pattern: Any, variable: Variable, found: dict[str, Variable]) -> bool:
+def _match(pattern: object, variable: Variable, found: dict[str, Variable]) -> bool:
     """Return whether a variable is computed as a pattern says; ``found`` gets the variables that have names."""
     if isinstance(pattern, str):
         known = found.setdefault(pattern, variable)
@@ -234,12 +236,12 @@ def _are_equal(first: Variable, second: Variable) -> bool:
     return both and first.signature() == second.signature()  # type: ignore[attr-defined]
 
 
-def _has_value(constant: Constant, number: Any) -> bool:
+def _has_value(constant: Constant, number: object) -> bool:
     values = values_of(constant.data)
     return values.shape == () and bool(values == number)
 
 
-def _build(replacement: Any, found: Mapping[str, Variable]) -> Any:
+def _build(replacement: object, found: Mapping[str, Variable]) -> Any:
     """Return the variable of a replacement."""
     if isinstance(replacement, str):
         return found[replacement]
@@ -254,7 +256,7 @@ def _build(replacement: Any, found: Mapping[str, Variable]) -> Any:
     return apply(functools.partial(head, **(static or {})), *given)
 
 
-def _text(pattern: Any) -> str:
+def _text(pattern: object) -> str:
     if isinstance(pattern, tuple):
         head, arguments, _ = _parts(pattern)
         name = head if isinstance(head, str) else getattr(head, "__name__", str(head))

@@ -12,6 +12,7 @@ from ..._core.arrays.ownership import read
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import capture, running
 from ..._core.values.declared import functions
+from ..._core.values.native import Native
 from ..._core.values.supplying import supply
 from ...errors import BackendFeatureError, ShapeError
 from ...transformations.run import write
@@ -30,7 +31,7 @@ from .arraytypes import as_array_type, values_of
 from .variables import around_variables, backend_of_variables
 
 
-def _call(self: FunctionGraph, /, *arrays: Any) -> Any:
+def _call(self: FunctionGraph, /, *arrays: object) -> object:
     if any(isinstance(x, Variable) for x in arrays):
         return _on_variables(self, arrays)
     given = [capture(x) for x in _as_arrays(self, arrays)]
@@ -49,7 +50,7 @@ def _call(self: FunctionGraph, /, *arrays: Any) -> Any:
     return computed[0] if len(computed) == 1 else computed
 
 
-def _as_arrays(fgraph: FunctionGraph, arrays: Sequence[Any]) -> list[Array]:
+def _as_arrays(fgraph: FunctionGraph, arrays: Sequence[object]) -> list[Array]:
     """Return the arguments as arrays; raise if their number, shapes or dtypes aren't those of the inputs."""
     _check_count(fgraph, arrays)
     beside = next((found.name for x in arrays if (found := backend_of(x)) is not None), None)
@@ -59,13 +60,13 @@ def _as_arrays(fgraph: FunctionGraph, arrays: Sequence[Any]) -> list[Array]:
     return given
 
 
-def _check_count(fgraph: FunctionGraph, given: Sequence[Any]) -> None:
+def _check_count(fgraph: FunctionGraph, given: Sequence[object]) -> None:
     names = ", ".join(map(str, fgraph.inputs))
     if len(given) != len(fgraph.inputs):
         raise TypeError(f"the graph has {len(fgraph.inputs)} inputs, {names or 'none'}, but was called on {len(given)}")
 
 
-def _check_type(variable: Variable, shape: Sequence[int | None], dtype: Any) -> None:
+def _check_type(variable: Variable, shape: Sequence[int | None], dtype: object) -> None:
     """Raise unless a shape and a dtype are those of an input, as far as both are known."""
     if variable.type is None:
         return
@@ -79,7 +80,7 @@ def _check_type(variable: Variable, shape: Sequence[int | None], dtype: Any) -> 
         )
 
 
-def _on_variables(fgraph: FunctionGraph, given: Sequence[Any]) -> Any:
+def _on_variables(fgraph: FunctionGraph, given: Sequence[object]) -> object:
     """Return variables that are computed of others by copies of the graph's nodes, which overwrite nothing."""
     around = around_variables()
     if around is not None:
@@ -106,7 +107,7 @@ def _on_variables(fgraph: FunctionGraph, given: Sequence[Any]) -> Any:
     return results[0] if len(results) == 1 else results
 
 
-def _as_constant(x: Any, backend: Handle) -> Constant:
+def _as_constant(x: object, backend: Handle) -> Constant:
     """Return a constant with the value that an array, or data, has now."""
     array = x if isinstance(x, Array) else functions.asarray(x, backend=backend.name)
     value = array._backend.copy(read(array))
@@ -156,9 +157,9 @@ class _Run:
             found.append(value)
         return found
 
-    def outputs(self, natives: list[Any]) -> list[Any]:
+    def outputs(self, natives: list[Native]) -> list[Any]:
         """Return the outputs, which may share memory with the inputs and with each other."""
-        values: dict[Variable, Any] = dict(zip(self.fgraph.inputs, natives, strict=True))
+        values: dict[Variable, object] = dict(zip(self.fgraph.inputs, natives, strict=True))
         for node in self.fgraph.toposort():
             given = [self._value(values, variable) for variable in node.inputs]
             values.update(zip(node.outputs, self.run(node, given), strict=True))
@@ -172,12 +173,12 @@ class _Run:
         found = op.perform(node, natives) if isinstance(op, KernelOp) else run_of(self.backend, node)(*natives)
         return tuple(found) if len(node.outputs) > 1 else (found,)
 
-    def _value(self, values: dict[Variable, Any], variable: Variable) -> Any:
+    def _value(self, values: dict[Variable, object], variable: Variable) -> object:
         if isinstance(variable, Constant) and variable not in values:
             values[variable] = self.constant(variable.data)
         return values[variable]
 
-    def constant(self, data: Any) -> Any:
+    def constant(self, data: object) -> Native:
         """Return a native with the value of a constant."""
         return data if isinstance(data, self.backend.native_types) else self.backend.from_numpy(values_of(data))
 
@@ -189,7 +190,7 @@ class _Recorded(_Run):
         super().__init__(fgraph, trace.backend)
         self.trace = trace
 
-    def constant(self, data: Any) -> Traced:
+    def constant(self, data: object) -> Traced:
         """Return a constant of the trace."""
         return self.trace.handle.from_numpy(values_of(data))
 
@@ -268,14 +269,14 @@ class GraphFunction:
             [inspect.Parameter(name if unique else f"input{k}", kind) for k, name in enumerate(names)]
         )
 
-    def __call__(self, *arrays: Any) -> Any:
+    def __call__(self, *arrays: Any) -> object:
         """Return the outputs of the graph for arrays."""
         return self.fgraph(*arrays)
 
     def __repr__(self) -> str:
         return f"<graph of {len(self.fgraph.apply_nodes)} operations>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return GraphFunction, (self.fgraph,)
 
 

@@ -80,7 +80,7 @@ class BuildingTrace(Trace):
         return Constant(value, type_of(self.backend, value), variable.name)
 
 
-def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def apply(function: Callable[..., object], *args: object, **kwargs: object) -> Any:
     """Return what a function of arrays gives for variables among its arguments: variables in the place of arrays.
 
     In a step of a loop it's an array, since there variables from outside stand for arrays too.
@@ -90,7 +90,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def _applied(
     function: Callable[..., Any], backend: Handle | None, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+) -> object:
     around = around_variables()
     if around is not None:
         return function(*_replaced(args, around), **{name: _replaced(each, around) for name, each in kwargs.items()})
@@ -169,7 +169,7 @@ def building_for(backend: Handle) -> Iterator[None]:
         _chosen.reset(token)
 
 
-def _called(self: Variable, declaration: Declaration, call: Call) -> Any:
+def _called(self: Variable, declaration: Declaration, call: Call) -> object:
     if call.out is not None:
         raise TypeError(
             f"out of {declaration.qualified_name}() is for arrays: variables of a graph are values, and what may be "

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._core.values.maps import IOMap
+from ..._core.values.native import Native
 from ..._core.values.supplying import NotSupplied
 from ..._core.values.symbols import Symbol
 from .declarations import Declarations, victims_of
@@ -28,7 +29,7 @@ class Type(Protocol):
 class Region(Protocol):
     """A part of a buffer, comparable by value."""
 
-    def isdisjoint(self, other: Any, /) -> bool:
+    def isdisjoint(self, other: object, /) -> bool:
         """Return whether the parts have no element in common."""
 
 
@@ -88,14 +89,14 @@ class Variable(Symbol):
         # Whether its memory must never be overwritten.
         self.indestructible = indestructible
 
-    def _called(self, declaration: Any, call: Any) -> Any:
+    def _called(self, declaration: object, call: object) -> Native:
         raise NotSupplied
 
     def _as_array(self) -> Any:
         """Return the array that it stands for in a step of a loop or in a branch."""
         raise NotSupplied
 
-    def __getitem__(self, key: Any, /) -> Variable:
+    def __getitem__(self, key: object, /) -> Variable:
         """Return the variable of what an index selects."""
         raise NotSupplied
 
@@ -288,7 +289,7 @@ class Op(Declarations):
         """Return the destructive twins that fit a node: an output in an input's memory must have the input's type."""
         return [twin for twin in self.inplace if _fits(node, twin.destroys(node))]
 
-    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
         """Return the value of the output, or a tuple of the values of all outputs, for values of the inputs.
 
         ``out`` is a buffer for the result, or, if the operation has several outputs, a tuple with a buffer or ``None``
@@ -297,11 +298,11 @@ class Op(Declarations):
         """
         raise NotImplementedError(f"{self} can't be computed: define perform() in its class, or pass Op(perform=...)")
 
-    def checked(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+    def checked(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
         """Do as ``perform`` does, for mode ``"debug"``: an operation with a graph of its own checks its nodes."""
         return self.perform(node, inputs) if out is None else self.perform(node, inputs, out)
 
-    def bound(self, node: Apply) -> Callable[..., Any]:
+    def bound(self, node: Apply) -> Callable[..., object]:
         """Return a function of the inputs' values, and ``out=``, that does as ``perform`` does, with less overhead."""
         perform = self.perform
         return lambda *inputs, out=None: perform(node, inputs) if out is None else perform(node, inputs, out)
@@ -310,7 +311,7 @@ class Op(Declarations):
         """Return a new application to these inputs."""
         return Apply(self, inputs, self.output_types(inputs))
 
-    def __call__(self, *inputs: Variable) -> Any:
+    def __call__(self, *inputs: Variable) -> object:
         """Apply to these inputs and return the output, or the list of them."""
         _check_inputs(self, inputs)
         outputs = self.make_node(*inputs).outputs

@@ -52,7 +52,7 @@ def check_type(old: Variable, new: Variable) -> None:
         raise TypeError(f"{new} of type {new.type} can't replace {old} of type {old.type}: cast or reshape it")
 
 
-def check_results(what: str, node: Apply, results: Any) -> Sequence[Any]:
+def check_results(what: str, node: Apply, results: object) -> Sequence[Any]:
     """Return the list that a function gave for the outputs of a node; raise if its length is wrong."""
     if not isinstance(results, Sequence) or len(results) != len(node.outputs):
         came = f"{len(results)}" if isinstance(results, Sequence) else type(results).__name__

@@ -37,7 +37,7 @@ def check_known(owner: str, name: str) -> None:
         raise TypeError(f"{name} of {owner} is a declaration that nothing reads: declare {meant}")
 
 
-def check_code(owner: str, name: str, function: Any, *, bound: bool = True) -> None:
+def check_code(owner: str, name: str, function: object, *, bound: bool = True) -> None:
     """Raise unless a function can be called with the arguments of ``infer``, ``perform`` or ``grad``.
 
     ``bound`` says that it takes no ``self``.
@@ -58,7 +58,7 @@ def check_code(owner: str, name: str, function: Any, *, bound: bool = True) -> N
         raise TypeError(f"{name} of {owner} takes {', '.join(wanted)}{more}, but {error}") from None
 
 
-def takes_out(perform: Callable[..., Any]) -> bool:
+def takes_out(perform: Callable[..., object]) -> bool:
     """Return whether the function that computes an operation takes a buffer for the result."""
     try:
         inspect.signature(perform).bind("node", "inputs", "out")
@@ -69,7 +69,7 @@ def takes_out(perform: Callable[..., Any]) -> bool:
     return True
 
 
-def check_types(owner: str, nout: int, found: Any) -> Sequence[Any]:
+def check_types(owner: str, nout: int, found: object) -> Sequence[Any]:
     """Return the list of types that ``infer`` gave for the outputs of an operation; raise if it can't be right."""
     types = found if isinstance(found, Sequence) and not hasattr(found, "dtype") else [found]
     if len(types) != nout:

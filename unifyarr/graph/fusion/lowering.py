@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..._core.engines.handle import Handle
 from ..._core.kernels.record import Alias
+from ..._core.values.native import Native
 from ...backends.base import GraphCompiler
 from ...backends.forks import free_after_fork
 from ..core.basic import Apply, Constant, Op, Variable, same_type
@@ -51,7 +52,7 @@ class Lowering(NamedTuple):
 
     name: str
     compiler: GraphCompiler
-    devices: Sequence[Any]
+    devices: Sequence[object]
     at_once: bool
     tell: Callable[[str, float, Exception | None], None]
 
@@ -75,7 +76,7 @@ class _Regions:
         self, fgraph: FunctionGraph, backend: Handle, lowering: Lowering, strides: Sequence[Sequence[int]]
     ) -> None:
         self._backend, self._compiler = backend, lowering.compiler
-        self._stand_ins: dict[Variable, Any] = {}
+        self._stand_ins: dict[Variable, object] = {}
         # Views belong to whatever reads them.
         self.views: set[Apply] = set()
         self.levels: dict[Apply, int] = {}
@@ -118,7 +119,7 @@ class _Regions:
             node = owner
         return node in self._inside
 
-    def _results(self, node: Apply) -> list[Any] | None:
+    def _results(self, node: Apply) -> list[Native] | None:
         """Return stand-ins of a node's results, ``None`` if the compiler can't have the node."""
         if not can_lower(node):
             return None
@@ -128,7 +129,7 @@ class _Regions:
         found = self._compiler.results(lowered_run(node), given)
         return found if found is not None and len(found) == len(node.outputs) else None
 
-    def _stand_in(self, variable: Variable, strides: Sequence[int] | None, device: Any) -> Any:
+    def _stand_in(self, variable: Variable, strides: Sequence[int] | None, device: object) -> Any:
         type = variable.type
         if type is None or None in type.shape or not self._is_taken(variable):
             return None
@@ -148,7 +149,7 @@ def can_lower(node: Apply) -> bool:
     return all(each.type is not None and None not in each.type.shape for each in (*node.inputs, *node.outputs))
 
 
-def lowered_run(node: Apply) -> Callable[..., Any]:
+def lowered_run(node: Apply) -> Callable[..., object]:
     """Return a function of natives that computes a node, by the engine's own function where its compiler wants that."""
     op: Any = node.op
     function = getattr(op.backend.kernel(op.name), "lowered", None) if op.name in op.backend.kernels else None
@@ -243,11 +244,11 @@ class LoweredOp(Op):
             and is_writable(variable)
         ]
 
-    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> object:
         """Return the result for natives, or the tuple of results."""
         return self.bound(node)(*inputs)
 
-    def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
+    def bound(self, node: Apply, wait: bool = False) -> Callable[..., object]:
         """Return a function of natives that runs what the engine compiled."""
         return _Lowered(self, wait or self.lowering.at_once)
 
@@ -268,7 +269,7 @@ class _Lowered:
         left = [key for key in range(op.nout) if key not in op.host]
         self._results = [(op.host[key], True) if key in op.host else (left.index(key), False) for key in range(op.nout)]
 
-    def __call__(self, *natives: Any, out: Any = None) -> Any:
+    def __call__(self, *natives: Any, out: object = None) -> object:
         compiler = self._compiler
         if not compiler.is_plain(natives):
             return self._by_kernels(natives)
@@ -289,10 +290,10 @@ class _Lowered:
         results = [natives[place] if is_input else found[place] for place, is_input in self._results]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _compile(self, natives: Sequence[Any]) -> Callable[..., Any]:
+    def _compile(self, natives: Sequence[Native]) -> Callable[..., Any]:
         op, start = self._op, time.perf_counter()
         schedule = Schedule(op.composed.graph, {}, bound=lowered_run)
-        run: Callable[..., Any] = self._by_kernels
+        run: Callable[..., object] = self._by_kernels
         failure = None
         try:
             run = self._compiler.compiled(schedule.run, natives, op.host)

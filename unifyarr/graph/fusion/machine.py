@@ -117,7 +117,7 @@ def copying(shape: Sequence[int], target: ArrayType, host: HostLoops | None = No
 
 
 @lru_cache(maxsize=1024)
-def _copy(source: tuple[int, ...], target: tuple[int, ...], dtype: np.dtype[Any]) -> Region:
+def _copy(source: tuple[int, ...], target: tuple[int, ...], dtype: np.dtype[np.generic]) -> Region:
     new = len(target) - len(source)
     axes = [Axis(None if axis < new or source[axis - new] == 1 else axis - new) for axis in range(len(target))]
     read = Operand(0, (0,) * len(source), tuple(axes))
@@ -146,7 +146,7 @@ class _Hot:
     """Has a program compiled which is called often."""
 
     def __init__(
-        self, program: weakref.ref[Any], region: Region, by_steps: Callable[..., None], host: HostLoops | None
+        self, program: weakref.ref[object], region: Region, by_steps: Callable[..., None], host: HostLoops | None
     ):
         self._program, self.region, self.by_steps, self.host = program, region, by_steps, host
 
@@ -160,7 +160,7 @@ class _Hot:
             compile_now(program)
 
 
-def _compiled(region: Region, by_steps: Callable[..., None], host: HostLoops | None) -> Any:
+def _compiled(region: Region, by_steps: Callable[..., None], host: HostLoops | None) -> object:
     """Return a program with generated loops; ``None`` if there are none."""
     assembly = assemble(region, generated=True, watches=host is None)
     tasks = [each.task for each in assembly.instructions if each.checks] if assembly else []
@@ -212,7 +212,7 @@ def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterato
     return program
 
 
-def _instructions(assembly: Assembly, kernels: Iterator[int]) -> Iterator[tuple[Any, ...]]:
+def _instructions(assembly: Assembly, kernels: Iterator[int]) -> Iterator[tuple[object, ...]]:
     """Yield instructions as the machine takes them; generated loops are the next of ``kernels``."""
     for each in assembly.instructions:
         places = number_places(assembly, each.places)

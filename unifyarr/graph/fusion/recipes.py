@@ -121,7 +121,7 @@ def _step(name: str, dtype: DType) -> Recipe:
 
 
 @cache
-def _kernels(backend: str) -> dict[str, Any]:
+def _kernels(backend: str) -> dict[str, object]:
     """Return the kernels of a backend that are described here."""
     modules = [vars(module) for module in load(backend).engine.modules]
     if backend != "numpy":

@@ -105,7 +105,7 @@ class Region(NamedTuple):
     """
 
     shape: tuple[int, ...]
-    arguments: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
+    arguments: tuple[tuple[tuple[int, ...], np.dtype[np.generic]], ...]
     reads: tuple[Operand, ...]
     constants: tuple[np.ndarray, ...]
     steps: tuple[Step, ...]
@@ -141,7 +141,7 @@ def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:
         window_of(arrays[operand.argument], operand, lengths)[...] = value
 
 
-def _result(step: Step, values: Sequence[Any]) -> Any:
+def _result(step: Step, values: Sequence[Any]) -> object:
     if step.name == WHERE:
         return np.where(*values)
     if step.name == CAST:

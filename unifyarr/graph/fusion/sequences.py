@@ -14,7 +14,7 @@ from . import machine
 from .fusedop import FusedOp
 
 
-def joined(schedule: Schedule, functions: Sequence[Callable[..., Any]]) -> Callable[..., list[Any]] | None:
+def joined(schedule: Schedule, functions: Sequence[Callable[..., object]]) -> Callable[..., list[object]] | None:
     """Return what runs a schedule, whose nodes are run by ``functions``; ``None`` if Python has to call them."""
     if not functions or not all(map(machine.is_program, functions)):
         return None

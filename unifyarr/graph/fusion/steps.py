@@ -85,7 +85,7 @@ class Steps:
         dtype = self.dtypes[operand]
         return self.add(ufunc.__name__, [operand], [dtype, dtype], reduces=True)
 
-    def constant(self, value: Any, dtype: DType) -> Noted:
+    def constant(self, value: object, dtype: DType) -> Noted:
         """Return a number as an operand."""
         self.constants.append(np.array(value, dtype))
         made = ("constant", len(self.constants) - 1)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._core.engines.handle import Handle
 from ..._core.kernels.record import Alias
+from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
@@ -205,7 +206,7 @@ def is_on_mutable(node: Apply) -> bool:
     return isinstance(node.op, KernelOp) and node.op.backend.mutable
 
 
-def folded(node: Apply) -> Sequence[Any] | None:
+def folded(node: Apply) -> Sequence[Native] | None:
     """Return the values of a node whose inputs are constants, or ``None`` if they are large or undefined."""
     # An operation that people made may not always compute the same.
     if (
@@ -239,7 +240,7 @@ def _shape(variable: Variable) -> tuple[int, ...]:
     return tuple(length or 0 for length in variable.type.shape)
 
 
-def _applied(node: Apply, inputs: Sequence[Variable], **static: Any) -> Sequence[Variable]:
+def _applied(node: Apply, inputs: Sequence[Variable], **static: object) -> Sequence[Variable]:
     op = node.op
     assert isinstance(op, KernelOp)
     op = KernelOp(op.backend, op.name, {**op.static, **static}, op.nout) if static else op

@@ -95,7 +95,7 @@ class Schedule:
         run = None if joined is None or self._kept else joined(self, functions)
         self.run = self._compiled(functions) if run is None else run
 
-    def __call__(self, *natives: Any) -> list[Any]:
+    def __call__(self, *natives: object) -> list[Any]:
         """Return the natives of the outputs."""
         return self.run(*natives)
 
@@ -120,7 +120,7 @@ class Schedule:
         lines.append(f"    return [{_names(self.outputs)}]")
         return "\n".join(lines) + "\n"
 
-    def _compiled(self, functions: Sequence[Callable[..., Any]]) -> Callable[..., list[Any]]:
+    def _compiled(self, functions: Sequence[Callable[..., object]]) -> Callable[..., list[object]]:
         # For small arrays a loop over the instructions would take several times as long as the kernels.
         source, filename = self.source(), f"<unifyarr schedule {id(self)}>"
         mark = "v" if self._constant is None else "c"
@@ -186,7 +186,7 @@ def executor(
     return whole
 
 
-def bound_and_compiled(backend: Handle, node: Apply) -> Callable[..., Any]:
+def bound_and_compiled(backend: Handle, node: Apply) -> Callable[..., object]:
     """Return what runs a node, and wait until its loops are compiled by the C compiler, if they can be."""
     op: Any = node.op
     run: Callable[..., Any] = op.bound(node, wait=True) if innermost(op).can_wait else run_of(backend, node)

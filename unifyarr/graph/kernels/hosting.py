@@ -18,6 +18,7 @@ from ..._core.engines.registry import load
 from ..._core.engines.tracing import running
 from ..._core.modes.transforming import Scope
 from ..._core.values.declared import functions
+from ..._core.values.native import Native
 from ...derivatives.held import where_natives_are
 from ...derivatives.record import NotInline
 from ...errors import BackendFeatureError, InvalidValueError
@@ -44,9 +45,9 @@ def run_of(backend: Handle, node: Apply) -> Run:
         return run
     several = len(node.outputs) > 1
 
-    def compute(*natives: Any, out: Any = None) -> Any:
+    def compute(*natives: Native, out: object = None) -> Any:
         if backend.around is not backend:
-            results: Sequence[Any] = _inside(backend, node, natives)
+            results: Sequence[object] = _inside(backend, node, natives)
         elif backend.can_transform and (not backend.mutable or any(map(backend.carries_derivative, natives))):
             results = _differentiable(backend, node)(*natives)
         else:
@@ -63,16 +64,16 @@ def performed_on(backend: Handle, node: Apply) -> Run:
         return run
     on_host, several = load(numpy), len(node.outputs) > 1
 
-    def compute(*arrays: Any) -> list[Any]:
+    def compute(*arrays: object) -> list[Any]:
         found = _checked(on_host, node, run(*arrays))
         for x, variable in zip(found, node.outputs, strict=True):
             _check_type(node, x, variable.type)
         return found
 
-    def types() -> list[Any]:
+    def types() -> list[object]:
         return [_known_type(node, each.type) for each in node.outputs]
 
-    def perform(*natives: Any, out: Any = None) -> Any:
+    def perform(*natives: Any, out: object = None) -> Any:
         found = compute(*natives) if backend.name == numpy else backend.on_host(compute, natives, types)
         return tuple(found) if several else found[0]
 
@@ -94,7 +95,7 @@ def fits(shape: Sequence[int], wanted: Sequence[int | None]) -> bool:
     return len(shape) == len(wanted) and all(w is None or w == n for n, w in zip(shape, wanted, strict=True))
 
 
-def _known_type(node: Apply, type: Any) -> Any:
+def _known_type(node: Apply, type: Any) -> object:
     if type is None or None in type.shape:
         raise BackendFeatureError(
             f"{node.op} is computed on the host, and the engine has to know the shape and dtype of its results before: "
@@ -103,7 +104,7 @@ def _known_type(node: Apply, type: Any) -> Any:
     return type
 
 
-def _checked(backend: Handle, node: Apply, found: Any) -> list[Any]:
+def _checked(backend: Handle, node: Apply, found: object) -> list[Native]:
     """Return what ``perform`` returned as a list of natives."""
     what = f"perform of {node.op}"
     if found is None:
@@ -138,18 +139,18 @@ def _differentiable(backend: Handle, node: Apply) -> Callable[..., Sequence[Any]
     return backend.with_pullback(forward, partial(_pulled, backend, node.op))
 
 
-def _inside(handle: Any, node: Apply, natives: Sequence[Any]) -> Sequence[Any]:
+def _inside(handle: Any, node: Apply, natives: Sequence[object]) -> Sequence[object]:
     """Return what a node gives for natives of a batch, whose elements it takes, or of a record, where it's a call."""
     if handle.records:
         raise NotInline
     base, op, run = handle.around, node.op, run_of(handle.around, node)
     victims = frozenset(op.victims(node))
 
-    def of_values(*values: Any) -> list[Any]:
+    def of_values(*values: object) -> list[Native]:
         found = run(*[base.copy(x) if place in victims else x for place, x in enumerate(values)])
         return list(found) if len(node.outputs) > 1 else [found]
 
-    def rule(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
+    def rule(k: Any, needs: Sequence[bool], g: object, out: Any, *operands: Any) -> list[object]:
         cotangents = k.whole(g, out)
         with where_natives_are(k.handle) as there:
             return _pulled(there, op, operands, out, cotangents)
@@ -171,12 +172,12 @@ def _pulled(
     return _gradients(backend, op, inputs, op.grad(inputs, outputs, upstream))
 
 
-def _gradients(backend: Handle, op: Op, inputs: Sequence[Array], found: Any) -> list[Any]:
+def _gradients(backend: Handle, op: Op, inputs: Sequence[Array], found: object) -> list[object]:
     """Return the natives of what ``grad`` returned; raise if it can't be right."""
     if not isinstance(found, Sequence) or len(found) != len(inputs):
         came = len(found) if isinstance(found, Sequence) else type(found).__name__
         raise TypeError(f"grad of {op} returns a list of {len(inputs)}, one for each input, not {came}")
-    natives: list[Any] = []
+    natives: list[object] = []
     for x, gradient in zip(inputs, found, strict=True):
         if gradient is None:
             natives.append(None)
@@ -199,7 +200,7 @@ class Hosted(Op):
         """Return a function of natives."""
         return run_of(self.backend, Apply(self.op, node.inputs, [each.type for each in node.outputs]))
 
-    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
         """Return the result for natives, or the tuple of results."""
         return self.bound(node)(*inputs)
 
@@ -241,7 +242,7 @@ class OnCopies(Op):
         inner = Apply(self.op, node.inputs, [each.type for each in node.outputs])
         run, victims, copy = run_of(self.backend, inner), set(self.op.victims(inner)), self.backend.copy
 
-        def compute(*natives: Any, out: Any = None) -> Any:
+        def compute(*natives: Native, out: object = None) -> Any:
             found = run(*(copy(x) if place in victims else x for place, x in enumerate(natives)))
             if not self.copied:
                 return found
@@ -249,6 +250,6 @@ class OnCopies(Op):
 
         return compute
 
-    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
         """Return the result for natives, or the tuple of results."""
         return self.bound(node)(*inputs)

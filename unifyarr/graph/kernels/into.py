@@ -30,17 +30,17 @@ class Into(Op):
         inner = Apply(self.op, node.inputs[:-1], [each.type for each in node.outputs])
         return [Into(twin, self.key, inner) for twin in self.op.twins(inner) if self.key not in twin.destroys(inner)]
 
-    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
         """Return the result, or the tuple of results."""
         return self.bound(node)(*inputs, out=out)
 
-    def bound(self, node: Apply, **options: Any) -> Callable[..., Any]:
+    def bound(self, node: Apply, **options: object) -> Callable[..., object]:
         """Return a function of natives, and of ``out=``."""
         run, key, n = self.op.bound(node, **options), self.key, self.nout
         if n == 1:
             return lambda *natives, out=None: run(*natives[:-1], out=natives[-1])
 
-        def compute(*natives: Any, out: Sequence[Any] | None = None) -> Any:
+        def compute(*natives: Any, out: Sequence[object] | None = None) -> Any:
             given = [None] * n if out is None else list(out)
             given[key] = natives[-1]
             return run(*natives[:-1], out=tuple(given))

@@ -43,7 +43,7 @@ class KernelOp(Op):
         if target is None:
             self.inplace = tuple(KernelOp(backend, name, static, nout, each) for each in self._targets())
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # A handle stays in its process.
         return _unpickled, (type(self), self.backend.name, self.name, self.static, self.nout, self.target)
 
@@ -143,12 +143,12 @@ def kernel_op(backend: Handle, name: str, static: Mapping[str, Any], nout: int =
     return found
 
 
-def _store(assign: Callable[..., Any], target: Any, value: Any) -> Any:
+def _store(assign: Callable[..., Any], target: Any, value: Any) -> object:
     assign(target, value)
     return target
 
 
-def _combined(assign: Callable[..., Any], kernel: Callable[..., Any], *natives: Any, out: Any) -> Any:
+def _combined(assign: Callable[..., Any], kernel: Callable[..., Any], *natives: object, out: Any) -> object:
     # Some calls are in memory of their own.
     found = kernel(*natives, out=out)
     if found is not out:
@@ -156,11 +156,11 @@ def _combined(assign: Callable[..., Any], kernel: Callable[..., Any], *natives: 
     return out
 
 
-def _on_a_copy(copy: Callable[..., Any], kernel: Callable[..., Any], x: Any, *others: Any) -> Any:
+def _on_a_copy(copy: Callable[..., Any], kernel: Callable[..., Any], x: Any, *others: Any) -> object:
     return kernel(copy(x), *others)
 
 
-def _accepted(name: str, run: Callable[..., Any], *natives: Any, **out: Any) -> Any:
+def _accepted(name: str, run: Callable[..., Any], *natives: object, **out: Any) -> object:
     result = run(*natives, **out)
     if result is NotImplemented:
         raise BackendFeatureError(
@@ -170,7 +170,7 @@ def _accepted(name: str, run: Callable[..., Any], *natives: Any, **out: Any) -> 
     return result
 
 
-def _checked(backend: Handle, kernel: Callable[..., Any], *natives: Any, out: Any = None) -> Any:
+def _checked(backend: Handle, kernel: Callable[..., Any], *natives: object, out: Any = None) -> object:
     result = kernel(*natives) if out is None else kernel(*natives, out=out)
     if isinstance(result, tuple) or result is NotImplemented:
         return result

@@ -23,15 +23,15 @@ class LaidOut(Op):
         self.backend, self.strides = backend, strides
         super().__init__("laid_out", parameters=(backend.name, strides), view_map={0: (0,)})
 
-    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
         """Return the array, or the copy."""
         return self.bound(node)(*inputs)
 
-    def bound(self, node: Apply) -> Callable[..., Any]:
+    def bound(self, node: Apply) -> Callable[..., object]:
         """Return the function of an array that does so."""
         strides, backend = self.strides, self.backend
 
-        def laid_out(x: Any) -> Any:
+        def laid_out(x: Any) -> object:
             found = backend.strides(x)
             if found == strides or is_alike(backend.shape(x), x.itemsize, found, strides):
                 return x
@@ -67,7 +67,7 @@ def is_alike(shape: tuple[int, ...], itemsize: int, one: Strides, other: Strides
     return bool(_way(shape, itemsize, one) == _way(shape, itemsize, other))
 
 
-def _way(shape: tuple[int, ...], itemsize: int, strides: Strides) -> Any:
+def _way(shape: tuple[int, ...], itemsize: int, strides: Strides) -> object:
     axes = sorted((axis for axis, length in enumerate(shape) if length != 1), key=lambda axis: -abs(strides[axis]))
     signs = [int(np.sign(strides[axis])) for axis in axes]
     joined = [strides[one] == strides[other] * shape[other] for one, other in pairwise(axes)]

@@ -16,12 +16,12 @@ class LaterOp(Op):
         self.backend = backend
         super().__init__("later", view_map={0: (0,)}, parameters=(backend.name,))
 
-    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply | None, inputs: Sequence[Any], out: object = None) -> Any:
         """Return the native."""
         x, *after = inputs
         return self.backend.later(x, after)
 
-    def bound(self, node: Apply | None) -> Callable[..., Any]:
+    def bound(self, node: Apply | None) -> Callable[..., object]:
         """Return a function of the natives."""
         later = self.backend.later
         return lambda x, *after: later(x, after)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._core.engines.handle import Handle
 from ..._core.kernels.record import ELEMENTWISE, Kernel
+from ..._core.values.native import Native
 from ..._core.values.shapes import broadcast, check_choice, check_stacked
 from ..core.basic import Apply, Op
 
@@ -21,7 +22,7 @@ class CountOp(Op):
         self.backend = backend
         super().__init__("size", parameters=(backend.name,))
 
-    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply | None, inputs: Sequence[Any], out: object = None) -> Any:
         """Return the number as a native."""
         backend, (x,) = self.backend, inputs
         return backend.from_numpy(np.asarray(prod(backend.shape(x)), np.int64), device=backend.own_place(x))
@@ -32,8 +33,8 @@ class CountOp(Op):
 
 
 def checked(
-    backend: Handle, record: Kernel, static: Mapping[str, Any], kernel: Callable[..., Any]
-) -> Callable[..., Any]:
+    backend: Handle, record: Kernel, static: Mapping[str, Any], kernel: Callable[..., object]
+) -> Callable[..., object]:
     """Return a kernel that raises what an eager call does where lengths are refused that a trace didn't know."""
 
     def check(shapes: Sequence[tuple[int, ...]]) -> None:
@@ -46,7 +47,7 @@ def checked(
         elif record.kind is ELEMENTWISE:
             broadcast(*shapes, name=record.name)
 
-    def run(*natives: Any, **out: Any) -> Any:
+    def run(*natives: Native, **out: object) -> object:
         check(list(map(backend.shape, natives)))
         return kernel(*natives, **out)
 

@@ -61,7 +61,7 @@ class UserOp(Op):
             if all(is_writable(node.inputs[index]) for index in twin.victims(node)) and _has_room(twin, node)
         ]
 
-    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply | None, inputs: Sequence[Any], out: object = None) -> object:
         """Return the result for natives, or the tuple of results."""
         backend, application = self.backend, self.application
         into = {} if out is None else {"out": out}
@@ -80,7 +80,7 @@ class UserOp(Op):
         sources = ({*self.view_map.get(key, ()), *self.destroy_map.get(key, ())} for key in (first, second))
         return not set.isdisjoint(*sources)
 
-    def _declined(self, inputs: Sequence[Any]) -> Any:
+    def _declined(self, inputs: Sequence[Any]) -> object:
         # Without a kernel the results are in other memory, and are copied to where the graph expects them.
         backend, application = self.backend, self.application
         pure = application.operation.kernels[backend.name]

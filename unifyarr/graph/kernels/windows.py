@@ -45,16 +45,16 @@ class WindowOp(Op):
         """Return whether the other input is the window itself: each element is read before it's written."""
         return is_seen(node.inputs[other], node.inputs[destroyed], self.path)
 
-    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> object:
         """Return the first input, or a copy of it, with the result in its window."""
         return self.bound(node)(*inputs)
 
-    def bound(self, node: Apply) -> Callable[..., Any]:
+    def bound(self, node: Apply) -> Callable[..., object]:
         """Return a function of natives that does what ``perform`` does."""
         copy, kernel = self.element.backend.copy, self.element.bound(node)
         views = [view.bound(node) for view in self.path]
 
-        def compute(x: Any, *others: Any) -> Any:
+        def compute(x: Any, *others: object) -> object:
             x = window = x if self.destructive else copy(x)
             for view in views:
                 window = view(window)

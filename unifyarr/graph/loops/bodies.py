@@ -129,7 +129,7 @@ class Body:
         canonicalize(self.fgraph, RULES)
         merge(self.fgraph)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # What runs it is made again where it's loaded.
         return {key: value for key, value in vars(self).items() if key not in _DERIVED}
 
@@ -141,7 +141,7 @@ class Body:
         names = sorted(node.op.name for node in self.fgraph.apply_nodes)
         return hash((self.backend.name, self._carried, self._given, tuple(names)))
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         how = (self.backend.name, self._carried, self._given, self.is_on_host, [*map(tuple, self.strides)])
         return (*how, self.rewrites, self.fgraph)
 
@@ -219,7 +219,7 @@ def buffer(backend: Handle, type: ArrayType, like: Sequence[Any]) -> Any:
     return backend.from_numpy(np.empty(type.shape, type.dtype), device=device, copy=False)
 
 
-def fresh(backend: Handle, native: Any) -> Any:
+def fresh(backend: Handle, native: Any) -> object:
     """Return a copy in C order."""
     made = buffer(backend, ArrayType(tuple(backend.shape(native)), backend.dtype(native)), [native])
     backend.assign(made, native)

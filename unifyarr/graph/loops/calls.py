@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from ..._core.values.native import Native
 from ..core.basic import Apply
 
 
@@ -15,7 +16,7 @@ def call_of(
     given: Sequence[int],
     fresh: Sequence[tuple[int, int]],
     assign: Callable[[Any, Any], object],
-) -> Callable[[Sequence[Any]], Callable[[], Any]]:
+) -> Callable[[Sequence[Native]], Callable[[], object]]:
     """Return what makes a function without arguments, of natives by their numbers.
 
     ``given`` are the numbers of the node's inputs, and ``fresh`` pairs of an output that overwrites no input, and of
@@ -25,8 +26,8 @@ def call_of(
     taken = {key: number for key, number in fresh if key in op.out}
     assigned = [pair for pair in fresh if pair[0] not in taken]
 
-    def made(natives: Sequence[Any]) -> Callable[[], Any]:
-        how: dict[str, Any] = {}
+    def made(natives: Sequence[Native]) -> Callable[[], object]:
+        how: dict[str, object] = {}
         if op.written_to is not None:
             how["out"] = natives[given[op.written_to]]
         elif taken:

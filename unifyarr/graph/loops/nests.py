@@ -14,6 +14,7 @@ from ..._core.arrays.weak import WeakFloat
 from ..._core.engines.tracing import capture
 from ..._core.kernels.types import ArrayType
 from ..._core.values.arguments import as_integer, shown
+from ..._core.values.native import Native
 from ...container.container import flatten, unflatten
 from ...errors import DtypeError, ShapeError, StructureError
 from ...functions import asarray, full
@@ -24,7 +25,7 @@ from ..core.basic import Variable
 class Nest:
     """A nest of arrays: the arrays, and all else of it, which two nests of one structure have equal."""
 
-    def __init__(self, tree: Any, what: str, beside: Iterable[Any] = ()) -> None:
+    def __init__(self, tree: object, what: str, beside: Iterable[object] = ()) -> None:
         """Make a nest of a tree, whose numbers and data go where its first array is, or the first one ``beside`` it."""
         leaves, spec = flatten(tree)
         self.what = what
@@ -40,13 +41,13 @@ class Nest:
         made.arrays = []
         return made
 
-    def like(self, arrays: Iterable[Array]) -> Any:
+    def like(self, arrays: Iterable[Array]) -> object:
         """Return the nest with other arrays."""
         spec, nothing = self.structure
         found = iter(arrays)
         return unflatten(spec, [None if each else next(found) for each in nothing])
 
-    def carried_on(self, found: Any, what: str) -> Nest:
+    def carried_on(self, found: object, what: str) -> Nest:
         """Return what a step of a loop carries on in the place of this nest, which it has to be like."""
         after = Nest(found, f"the carry that a step of {what} returns")
         after.check_same(self)
@@ -107,14 +108,14 @@ def _as_array(x: Any, what: str, like: Array | None = None) -> Array:
     raise TypeError(f"{what} is an array, a number or a nest of them, not {shown(x)}")
 
 
-def as_pair(found: Any, what: str) -> tuple[Any, Any]:
+def as_pair(found: object, what: str) -> tuple[Native, Native]:
     """Return what a step returned, which has to be a pair."""
     if not (isinstance(found, tuple) and len(found) == 2):
         raise TypeError(f"a step of {what} returns a pair, what is carried on and a result, not {shown(found)}")
     return found
 
 
-def as_predicate(found: Any, what: str) -> Array:
+def as_predicate(found: object, what: str) -> Array:
     """Return a bool, or a 0-d array of bools, as an array."""
     made = _as_array(found, what)
     if made.shape != () or made.dtype.dtype != np.bool:

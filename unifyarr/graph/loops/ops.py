@@ -16,6 +16,7 @@ import numpy as np
 from ..._core.engines.handle import Handle
 from ..._core.kernels.types import ArrayType
 from ..._core.values.lazily import cached_property
+from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op
@@ -32,12 +33,12 @@ class BodiesOp(Op):
     can_wait = True
     waits = False
 
-    def __init__(self, name: str, bodies: Sequence[Body], *static: Any, nout: int) -> None:
+    def __init__(self, name: str, bodies: Sequence[Body], *static: object, nout: int) -> None:
         self.bodies, self.backend = tuple(bodies), bodies[0].backend
         self._others = static
         super().__init__(name, parameters=(*self.bodies, *static), nout=nout)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # What runs it is made again where it's loaded.
         return {key: value for key, value in super().__getstate__().items() if key != "stages"}
 
@@ -63,35 +64,35 @@ class BodiesOp(Op):
         """Return the nodes of the bodies, as they were traced."""
         return [node for body in self.bodies for node in body.fgraph.apply_nodes]
 
-    def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
+    def bound(self, node: Apply, wait: bool = False) -> Callable[..., object]:
         """Return a function of natives; what it's made of when it's called first is compiled then, if it's to wait."""
         self.waits = wait
         for body in self.bodies:
             body.waits = wait
         return super().bound(node)
 
-    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply | None, inputs: Sequence[object], out: object = None) -> object:
         """Return the native of the output, or the tuple of them."""
         return self._as_outputs(self.results(inputs))
 
-    def checked(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+    def checked(self, node: Apply, inputs: Sequence[Any], out: object = None) -> object:
         """Do as ``perform`` does, and check the nodes of the bodies, where values can be seen."""
         hidden = self.backend.trace() is not None or any(map(self.backend.hides_values, inputs))
         watch = None if hidden or any(map(self.backend.records_gradient, inputs)) else Checks(node)
         return self._as_outputs(self.results(inputs, watch))
 
-    def watched(self, watch: Watch, *inputs: Any) -> Any:
+    def watched(self, watch: Watch, *inputs: object) -> object:
         """Return what ``perform`` does; ``watch`` runs the bodies."""
         return self._as_outputs(self.results(inputs, watch))
 
-    def _as_outputs(self, results: Sequence[Any]) -> Any:
+    def _as_outputs(self, results: Sequence[object]) -> object:
         return tuple(results) if self.nout > 1 else results[0]
 
-    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Any]:
+    def results(self, inputs: Sequence[object], watch: Watch | None = None) -> Sequence[Native]:
         """Return the natives of all outputs; ``watch`` runs the bodies, if that is given."""
         raise NotImplementedError
 
-    def may_write(self, natives: Sequence[Any]) -> bool:
+    def may_write(self, natives: Sequence[Native]) -> bool:
         """Return whether buffers may be written in place: not where the engine follows values."""
         backend = self.backend
         return backend.mutable and backend.trace() is None and not any(map(backend.records_gradient, natives))
@@ -107,7 +108,7 @@ class ScanOp(BodiesOp):
         self.carried, self.rows, self.length, self.reverse = carried, rows, length, reverse
         super().__init__("scan", [body], carried, rows, length, reverse, nout=len(body.types))
 
-    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Any]:
+    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Native]:
         """Return the natives of all outputs."""
         (body,), carried = self.bodies, self.carried
         state, xs, captured = inputs[:carried], inputs[carried : carried + self.rows], inputs[carried + self.rows :]
@@ -116,8 +117,8 @@ class ScanOp(BodiesOp):
         run = self._run(body.pure, watch)
 
         def step(
-            state: Sequence[Any], row: Sequence[Any], captured: Sequence[Any] = captured
-        ) -> tuple[list[Any], list[Any]]:
+            state: Sequence[object], row: Sequence[object], captured: Sequence[object] = captured
+        ) -> tuple[list[object], list[object]]:
             found = run(*state, *row, *captured)
             return list(found[:carried]), list(found[carried:])
 
@@ -153,7 +154,7 @@ class ScanOp(BodiesOp):
 
     def _in_place(
         self, state: Sequence[Any], xs: Sequence[Any], captured: Sequence[Any], watch: Watch | None
-    ) -> list[Any]:
+    ) -> list[Native]:
         (body,), carried, backend = self.bodies, self.carried, self.backend
         natives = (*state, *xs, *captured)
         state = body.owned(state)
@@ -210,7 +211,7 @@ class WhileOp(BodiesOp):
             )
         return self._by_steps(state, captured, watch) if found is None else found
 
-    def _by_steps(self, state: Sequence[Any], captured: Sequence[Any], watch: Watch | None) -> Sequence[Any]:
+    def _by_steps(self, state: Sequence[Any], captured: Sequence[Any], watch: Watch | None) -> Sequence[object]:
         """Return what is carried in the end, by a loop of Python: until no element of a batch goes on."""
         (condition, body), backend = self.bodies, self.backend
         is_batch, where = any(map(backend.hides_values, (*state, *captured))), backend.kernel("where")
@@ -261,7 +262,7 @@ class SwitchOp(BodiesOp):
             return self._selected(index, [branch(*captured) for branch in branches])
         return branches[int(self.backend.to_numpy(index))](*captured)
 
-    def _selected(self, index: Any, results: Sequence[Sequence[Any]]) -> list[Any]:
+    def _selected(self, index: Any, results: Sequence[Sequence[Any]]) -> list[object]:
         """Return for each element of a batch what one of the functions gave."""
         backend, where, equal = self.backend, self.backend.kernel("where"), self.backend.kernel("equal")
         found, dtype = list(results[0]), backend.dtype(index)
@@ -272,7 +273,7 @@ class SwitchOp(BodiesOp):
         return found
 
 
-def _listed(run: Executor, *natives: Any) -> list[Any]:
+def _listed(run: Executor, *natives: object) -> list[Native]:
     return list(run(*natives))
 
 
@@ -280,7 +281,7 @@ def _along(length: int, type: ArrayType) -> ArrayType:
     return ArrayType((length, *type.shape), type.dtype)
 
 
-def _in_c_order(backend: Handle, native: Any) -> Any:
+def _in_c_order(backend: Handle, native: Native) -> Any:
     """Return a native whose rows are in C order, as those are that a step owns: their sums have the same bits."""
     wanted = c_strides(tuple(backend.shape(native)), backend.dtype(native).itemsize)
     return native if backend.strides(native) == wanted else fresh(backend, native)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.engines.handle import Handle
+from ..._core.values.native import Native
 from ..core.fgraph import FunctionGraph
 from ..fusion import machine
 from .steps import NotStaged, Steps, is_stage
@@ -81,7 +82,7 @@ class Stages:
             return None
         return [natives[steps.partners.get(place, place) if done % 2 else place] for place in range(self.carried)]
 
-    def _as_arrays(self, natives: Sequence[Any]) -> dict[int, np.ndarray] | None:
+    def _as_arrays(self, natives: Sequence[Native]) -> dict[int, np.ndarray] | None:
         """Return the arrays of numbers; ``None`` if a native has no memory on the host, or a view shows no memory."""
         made, to_numpy = self.steps.made, np.asarray if self._loops is None else self._loops.to_numpy
         views = [number for number, each in enumerate(made) if each.is_view]
@@ -98,7 +99,7 @@ class Stages:
         return arrays if is_shown else None
 
     def _moves(
-        self, arrays: Mapping[int, np.ndarray], xs: Sequence[Any], columns: Sequence[Any], reverse: bool
+        self, arrays: Mapping[int, np.ndarray], xs: Sequence[object], columns: Sequence[object], reverse: bool
     ) -> dict[int, tuple[int, bool]]:
         """Return a map: number of memory that moves -> by how many bytes after a step, and whether there and back."""
         rows = {self.carried + place: x for place, x in enumerate(xs)}

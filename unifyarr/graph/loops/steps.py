@@ -15,6 +15,7 @@ import numpy as np
 from ..._core.engines.handle import Handle
 from ..._core.kernels.record import Alias
 from ..._core.kernels.types import ArrayType
+from ..._core.values.native import Native
 from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
@@ -227,7 +228,7 @@ class Steps:
         self.made.append(Made(make, len(self.made), is_fresh=is_fresh))
         return len(self.made) - 1
 
-    def _new_view(self, view: Callable[[Any], Any], base: int) -> int:
+    def _new_view(self, view: Callable[[object], object], base: int) -> int:
         self.made.append(Made(lambda natives: view(natives[base]), self.made[base].memory, is_view=True))
         return len(self.made) - 1
 
@@ -282,12 +283,12 @@ def _window(node: Apply) -> ArrayType:
     return ArrayType(tuple(length for _, _, length in node.op.static["window"]), known_type(node.inputs[0]).dtype)
 
 
-def nothing(natives: Sequence[Any]) -> Any:
+def nothing(natives: Sequence[Native]) -> Native:
     """Stand for the maker of what is passed to a loop."""
     raise AssertionError("what is passed to a loop isn't made by it")
 
 
-def _always(data: Any) -> Maker:
+def _always(data: object) -> Maker:
     return lambda natives: data
 
 

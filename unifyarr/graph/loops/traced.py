@@ -8,6 +8,7 @@ from typing import Any
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
 from ..._core.engines.tracing import capture, running, tracing
+from ..._core.values.native import Native
 from ..._core.values.supplying import supply
 from ...derivatives.record import NotInline
 from ..tracing.trace import Trace
@@ -16,7 +17,7 @@ from ..tracing.tracing_backend import TracingHandle
 from . import nodes
 
 
-def trace_of(handle: Any) -> Trace:
+def trace_of(handle: object) -> Trace:
     """Return the running trace, of which a handle's natives must be."""
     trace = innermost_trace()
     if not isinstance(trace, Trace) or getattr(handle, "traced", None) is not trace.backend:
@@ -24,14 +25,14 @@ def trace_of(handle: Any) -> Trace:
     return trace
 
 
-def arrays_of(natives: Sequence[Any]) -> list[Array]:
+def arrays_of(natives: Sequence[Native]) -> list[Array]:
     """Return arrays of the running trace."""
     trace = running()
     assert trace is not None
     return [wrap(native, trace.handle) for native in natives]
 
 
-def met(arrays: Sequence[Array]) -> list[Any]:
+def met(arrays: Sequence[Array]) -> list[Native]:
     """Return natives of the running trace for arrays of those around it."""
     return [read(capture(x)) for x in arrays]
 

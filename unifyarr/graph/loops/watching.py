@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from ..._core.values.native import Native
 from ...errors import DebugModeError
 from ..core.basic import Apply
 from ..kernels.executors import Executor
@@ -33,7 +34,7 @@ class Checks:
         """Return what runs a body once for each step, and checks steps 0, 1, 2, 4, 8 and so on, and the last one."""
         numbers = itertools.count()
 
-        def run(*natives: Any) -> Sequence[Any]:
+        def run(*natives: Native) -> Sequence[Any]:
             number = next(numbers)
             if number & (number - 1) and number != last:
                 return plain(*natives)
@@ -45,7 +46,7 @@ class Checks:
     def branch(self, body: Body, number: int) -> Executor:
         """Return what runs and checks a branch."""
 
-        def run(*natives: Any) -> Sequence[Any]:
+        def run(*natives: Native) -> Sequence[Any]:
             with self._located(f"branch {number}"):
                 return body.checked(*natives)
 

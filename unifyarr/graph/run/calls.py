@@ -61,7 +61,7 @@ def generally(general: General) -> Call:
     return call
 
 
-def passed(*args: Any) -> tuple[Any, ...]:
+def passed(*args: Any) -> tuple[object, ...]:
     """Return those of the arguments that were passed."""
     return tuple([each for each in args if each is not MISSING])
 

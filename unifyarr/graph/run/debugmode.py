@@ -14,6 +14,7 @@ from ..._core.calling.bodies import check_outcome, outcome_of
 from ..._core.engines.comparing import native_values, restore, same, same_bits
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import checked
+from ..._core.values.native import Native
 from ...errors import BadOptimization, StochasticOrder
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
@@ -76,7 +77,7 @@ class DebugProgram:
     def _scheduled(self, fgraph: FunctionGraph) -> Schedule:
         return Schedule(fgraph, memory_plan(fgraph) if self.backend.mutable else {})
 
-    def __call__(self, *natives: Any) -> list[Any]:
+    def __call__(self, *natives: Native) -> list[Native]:
         """Return the natives of the outputs."""
         before = list(map(self._copy, natives))
         with checked(True):
@@ -87,10 +88,10 @@ class DebugProgram:
                     restore(self.backend, natives, before)
                 raise
 
-    def _copy(self, native: Any) -> Any:
+    def _copy(self, native: Native) -> Native:
         return self.backend.copy(native) if self.backend.mutable else native
 
-    def _reference(self, natives: list[Any]) -> dict[Variable, Any]:
+    def _reference(self, natives: list[Native]) -> dict[Variable, Any]:
         """Return the values of all variables of the traced graph, computed on copies."""
         held = dict(zip(self.pure.inputs, natives, strict=True))
         for node in self.pure.toposort():
@@ -101,7 +102,7 @@ class DebugProgram:
         held.update((v, v.data) for v in self.pure.outputs if isinstance(v, Constant))
         return held
 
-    def _checked_results(self, node: Apply, inputs: list[Any]) -> Sequence[Any]:
+    def _checked_results(self, node: Apply, inputs: list[Any]) -> Sequence[Native]:
         """Return the results of a node, after comparing them with those of its operation's body, if it has one."""
         backend, op = self.backend, node.op
         copies = list(map(self._copy, inputs)) if isinstance(op, UserOp) else []
@@ -113,14 +114,14 @@ class DebugProgram:
             check_outcome(f"{node} on backend {backend.name!r}", body, [native_values(backend, x) for x in results])
         return backend.persist(results)
 
-    def _run(self, natives: tuple[Any, ...], expected: Mapping[Variable, Any]) -> list[Any]:
+    def _run(self, natives: tuple[Any, ...], expected: Mapping[Variable, Any]) -> list[Native]:
         return self._run_checked(
             self._places, natives, lambda storage, place: self._check_value(storage, place, expected)
         )
 
     def _run_checked(
-        self, places: Places, natives: Sequence[Any], check: Callable[[Storage, int], None] = lambda *each: None
-    ) -> list[Any]:
+        self, places: Places, natives: Sequence[Native], check: Callable[[Storage, int], None] = lambda *each: None
+    ) -> list[Native]:
         """Run a schedule node by node; ``check`` looks at the value at a place, as soon as it's there."""
         schedule, storage = places.schedule, Storage(self.backend, places.variables)
         for place, native in (*enumerate(schedule.start), *zip(schedule.inputs, natives, strict=True)):
@@ -136,7 +137,7 @@ class DebugProgram:
                 storage.drop(place)
         return [storage.read(place, None) for place in schedule.outputs]
 
-    def _reference_of(self, node: Apply) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+    def _reference_of(self, node: Apply) -> Callable[[Sequence[Native]], Sequence[Native]] | None:
         """Return what computes the results of a destructive twin, or of a fused operation, in the other way."""
         op = innermost(node.op)
         if isinstance(op, FusedOp):
@@ -152,7 +153,7 @@ class DebugProgram:
             return None
         return lambda inputs: results_of(self.backend, origin, inputs)
 
-    def _check_value(self, storage: Storage, place: int, expected: Mapping[Variable, Any]) -> None:
+    def _check_value(self, storage: Storage, place: int, expected: Mapping[Variable, object]) -> None:
         variable = self._places.variables[place]
         for original in self._stands_for.get(variable, ()):
             if not same(native_values(self.backend, expected[original]), storage.values[place]):
@@ -214,7 +215,7 @@ def _put(history: History, instruction: Instruction) -> list[str]:
     return [name for output in instruction.node.outputs[:1] for name in history.rewriters(output)]
 
 
-def _equal(first: Any, second: Any, backend: Handle) -> bool:
+def _equal(first: object, second: object, backend: Handle) -> bool:
     if first is None or second is None or first is second:
         return first is second
     return same_bits(native_values(backend, first), native_values(backend, second))

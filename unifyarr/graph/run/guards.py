@@ -10,20 +10,21 @@ from typing import Any
 
 from ..._core.arrays.array import Array
 from ..._core.engines.handle import Handle
+from ..._core.values.native import Native
 from ..fusion import machine
 
 # Takes arrays, and returns the tuple of their natives; None if they aren't those of the program.
 Guard = Callable[..., "tuple[Any, ...] | None"]
 
 
-def reads_of(leaf: Any) -> Mapping[str, str]:
+def reads_of(leaf: object) -> Mapping[str, str]:
     """Return what is read of an array's native in place of its cache key; nothing where that itself is needed."""
     if type(leaf) is not Array or type(leaf._native) is not leaf._backend.native_type:
         return {}
     return leaf._backend.cache_reads
 
 
-def value_of(native: Any, expression: str) -> Any:
+def value_of(native: Native, expression: str) -> Any:
     """Return what an expression of ``cache_reads`` reads of a native."""
     found = getattr(native, expression.removesuffix("()"))
     return found() if expression.endswith("()") else found

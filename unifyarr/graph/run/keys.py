@@ -19,7 +19,7 @@ from ..._core.arrays.recipes import geometry
 PLAIN = frozenset({int, bool, str, bytes, type(None)})
 
 
-def structure_key(spec: Any) -> tuple[Hashable, ...]:
+def structure_key(spec: object) -> tuple[Hashable, ...]:
     """Return the key of the structure of arguments, in which the order of names counts, and so do their types."""
     return (spec, *_inexact(spec))
 
@@ -35,14 +35,14 @@ def _inexact(spec: Any) -> Iterator[Hashable]:
                 yield from _inexact(child)
 
 
-def cache_key(leaves: Sequence[Any], asked: frozenset[int]) -> tuple[Hashable, ...]:
+def cache_key(leaves: Sequence[object], asked: frozenset[int]) -> tuple[Hashable, ...]:
     """Return the key of the flattened arguments of a call; ``asked`` has the places of floats whose values decide."""
     return tuple(
         [float if type(leaf) is float and place not in asked else leaf_key(leaf) for place, leaf in enumerate(leaves)]
     )
 
 
-def leaf_key(leaf: Any) -> Hashable:
+def leaf_key(leaf: object) -> Hashable:
     """Return the key of an argument: an array's type, or another value itself."""
     if type(leaf) is Element:
         become_array(leaf)
@@ -69,7 +69,7 @@ class Same:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
@@ -82,7 +82,7 @@ class Same:
 _KNOWN = frozenset({*PLAIN, float, complex})
 
 
-def state_key(values: Sequence[Any]) -> Hashable:
+def state_key(values: Sequence[object]) -> Hashable:
     """Return the key of implicit arguments: types of arrays and which of them are one, numbers, other identities."""
     firsts: dict[int, int] = {}
     told: list[Hashable] = []
@@ -94,7 +94,7 @@ def state_key(values: Sequence[Any]) -> Hashable:
     return tuple(told)
 
 
-def exact(value: Any) -> Hashable:
+def exact(value: object) -> Hashable:
     """Return a key of a hashable value that differs between 1, 1.0 and True, and between 0.0 and -0.0."""
     kind = type(value)
     if kind in PLAIN:

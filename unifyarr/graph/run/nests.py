@@ -25,11 +25,11 @@ class Nests:
 
     _names: dict[str, Any]
 
-    def _named(self, name: str, value: Any) -> str:
+    def _named(self, name: str, value: object) -> str:
         self._names[name] = value
         return name
 
-    def _taken(self, spec: Any, count: int) -> tuple[list[str], list[str]]:
+    def _taken(self, spec: object, count: int) -> tuple[list[str], list[str]]:
         """Return the names that a call takes its arguments by place by, and lines that open them.
 
         The lines give the leaves, so many, their names: ``x0``, ``x1`` and so on. The call takes further arguments by
@@ -49,7 +49,7 @@ class Nests:
                 f"{''.join(f'x{place}, ' for place in range(count))}= leaves",
             ]
 
-    def _inside(self, part: Any, name: str) -> Iterator[str]:
+    def _inside(self, part: object, name: str) -> Iterator[str]:
         """Yield lines that open a part of a nest, unless it's a leaf."""
         if type(part) is not Leaf:
             yield from self._opened(part, name)
@@ -82,7 +82,7 @@ class Nests:
         for each, part in zip(inner, items, strict=True):
             yield from self._inside(part, each)
 
-    def _is_other(self, name: str, wanted: str, value: Any) -> str:
+    def _is_other(self, name: str, wanted: str, value: object) -> str:
         """Return an expression that tells whether what has a name isn't a value, or one that's the same for functions.
 
         The value, or its key, is ``wanted`` among the names.

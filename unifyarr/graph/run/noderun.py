@@ -10,6 +10,7 @@ import numpy as np
 from ..._core.engines.comparing import native_values, same, same_bits
 from ..._core.engines.handle import Handle
 from ..._core.modes.debugging import UNSET
+from ..._core.values.native import Native
 from ...errors import BadDestroyMap, BadInplace, BadOptimization, BadThunkOutput, BadViewMap, InvalidValueError
 from ..core.basic import Apply, Type
 from ..fusion.fusedop import FusedOp
@@ -73,7 +74,7 @@ class NodeRun:
             if not storage.sharing([victim]):
                 storage.spoil(victim)
 
-    def _out(self, given: Sequence[Any]) -> Any:
+    def _out(self, given: Sequence[object]) -> object:
         """Return what is passed as ``out``."""
         if not given:
             return None
@@ -112,7 +113,7 @@ class NodeRun:
                     )
                 )
 
-    def _shares(self, native: Any, indices: Sequence[int]) -> bool:
+    def _shares(self, native: object, indices: Sequence[int]) -> bool:
         return any(self.storage.share_memory(self.inputs[index], native) for index in indices)
 
     def check_views(self) -> None:
@@ -209,7 +210,7 @@ class NodeRun:
                 )
             )
 
-    def _buffers(self, expected: np.ndarray, plain: Any) -> Iterator[tuple[str, Any]]:
+    def _buffers(self, expected: np.ndarray, plain: object) -> Iterator[tuple[str, Native]]:
         """Yield buffers for a result, in all layouts that the engine has, filled with other values."""
         for how, layout in layouts(expected):
             layout[...] = spoilt(expected)
@@ -229,7 +230,7 @@ def layouts(like: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         yield "with negative steps", np.empty(like.shape, like.dtype)[(slice(None, None, -1),) * like.ndim]
 
 
-def results_of(backend: Handle, node: Apply, inputs: Sequence[Any], out: Any = None) -> Sequence[Any]:
+def results_of(backend: Handle, node: Apply, inputs: Sequence[object], out: object = None) -> Sequence[Native]:
     """Return the natives of all outputs of a node."""
     result = node.op.checked(node, inputs, out) if node.op.natives is None else performed_on(backend, node)(*inputs)
     if is_users(node.op) and isinstance(result, np.generic):
@@ -242,7 +243,7 @@ def results_of(backend: Handle, node: Apply, inputs: Sequence[Any], out: Any = N
     return tuple(result) if len(node.outputs) != 1 and isinstance(result, (tuple, list)) else (result,)
 
 
-def check_types(backend: Handle, node: Apply, inputs: Sequence[Any], results: Sequence[Any]) -> None:
+def check_types(backend: Handle, node: Apply, inputs: Sequence[Any], results: Sequence[object]) -> None:
     """Raise if an output of a node contradicts the type of its variable."""
     if len(results) != len(node.outputs):
         wrong = f"has {len(node.outputs)} outputs, but returned {len(results)}: return one for each"
@@ -254,7 +255,7 @@ def check_types(backend: Handle, node: Apply, inputs: Sequence[Any], results: Se
             raise InvalidValueError(says(node, backend, f"returned {named(node, key)} {what}"))
 
 
-def _contradicts(backend: Handle, native: Any, wanted: Type | None, devices: set[Any]) -> str | None:
+def _contradicts(backend: Handle, native: object, wanted: Type | None, devices: set[Any]) -> str | None:
     if not isinstance(native, backend.native_types):
         which = "NotImplemented" if native is NotImplemented else f"a {type(native).__name__}"
         return f"as {which}: return an array of that backend"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,14 +32,14 @@ class Options(NamedTuple):
 
 
 def checked_options(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     backend: str | None,
     mode: str,
     mutable: Parameters,
     borrow: bool,
     programs: int,
     wait: bool,
-    rewrites: Iterable[Any] = (),
+    rewrites: Iterable[object] = (),
     include: Names = (),
     exclude: Names = (),
     fuse: object = None,
@@ -82,7 +82,7 @@ def _limit(programs: int) -> int:
     return int(programs)
 
 
-def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[str | int]:
+def _parameters(function: Callable[..., object], given: Parameters) -> frozenset[str | int]:
     """Return parameters by name, or by position if they have no name."""
     names, found = positional(function), set()
     every = parameters(function)

@@ -7,7 +7,6 @@ lie in another way than in an eager call, what adds it up reads it through a ``L
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from ..._core.engines.handle import Handle
 from ..._core.kernels.record import Alias
@@ -90,7 +89,7 @@ class _Layouts:
                 self.loose.update(node.outputs)
         self.vary = not all(_is_plain(*each) for each in self.strides.items())
         # Of all memory that a result of this type may be computed in.
-        self._kinds: dict[Any, set[Strides | None]] = {}
+        self._kinds: dict[object, set[Strides | None]] = {}
         for variable, strides in self.strides.items():
             if _root(variable) is variable:
                 self._kinds.setdefault(known_type(variable), set()).update(_possible(variable, strides))

@@ -11,6 +11,7 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
+from ..._core.values.native import Native
 from ..._core.writing.inplace import check_target, finish_all, put
 from ..._core.writing.telling import tell_copied
 from ...errors import BackendFeatureError, CompileWarning
@@ -93,7 +94,7 @@ class Program:
         # How many calls have copied.
         self._copies = 0
 
-    def _graph_compiler(self, leaves: Sequence[Any], rewrites: Sequence[Rewrite]) -> str | None:
+    def _graph_compiler(self, leaves: Sequence[object], rewrites: Sequence[Rewrite]) -> str | None:
         """Return the name of the engine's compiler that takes what is fused, ``None`` if none does."""
         asked, mode = self.options.fuse, self.options.mode
         known = self.backend.graph_compilers()
@@ -130,7 +131,7 @@ class Program:
         traced = self._traced()
         self.destroyed = frozenset((*self.written, *self.mutable))
         whole = self.crossing.to_compiled if self.options.mode != "debug" else self.crossing.to_engine
-        self.to_engine: Callable[[Array], Any] = whole if self.crossing.two_engines else read
+        self.to_engine: Callable[[Array], object] = whole if self.crossing.two_engines else read
         self._executors: dict[tuple[int, ...], Executor] = {}
         if self.options.mode == "debug":
             from .debugmode import DebugProgram
@@ -222,11 +223,11 @@ class Program:
     # Running
 
     def _traced_again(
-        self, function: Callable[..., Any], spec: Any, floats: Sequence[int], leaves: Sequence[Any]
+        self, function: Callable[..., object], spec: object, floats: Sequence[int], leaves: Sequence[object]
     ) -> TracedCall:
         return trace_call(function, leaves, spec, Trace(self.crossing), floats)
 
-    def __call__(self, leaves: Sequence[Any], eager: Callable[[], Any], run: Executor | None = None) -> Any:
+    def __call__(self, leaves: Sequence[Any], eager: Callable[[], object], run: Executor | None = None) -> object:
         """Return the function's result for the leaves of arguments of this program's cache key.
 
         ``eager`` runs the function itself. ``run``, if given, runs the graph step by step in place of the executor.
@@ -268,7 +269,7 @@ class Program:
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
 
-    def scalars(self, floats: Sequence[float], by_steps: bool) -> list[Any]:
+    def scalars(self, floats: Sequence[float], by_steps: bool) -> list[Native]:
         """Return the natives of the graph's last inputs, which follow from the floats among the arguments."""
         values = self.made.floats.values(*floats)
         return [make(value) for make, value in zip(self.makers(by_steps), values, strict=True)]
@@ -289,7 +290,7 @@ class Program:
         how: Handling,
         run: Executor | None,
         copied: list[Array] | None = None,
-    ) -> list[Any]:
+    ) -> list[Native]:
         """Run the graph, write back the stores, and return the results.
 
         The arrays that would have been donated, and are copied instead, are added to ``copied``.

@@ -28,7 +28,7 @@ class Programs:
     Beyond that number the one that was called longest ago is dropped.
     """
 
-    def __init__(self, function: Callable[..., Any], name: str, options: Options) -> None:
+    def __init__(self, function: Callable[..., object], name: str, options: Options) -> None:
         self._function, self._name, self._options = function, name, options
         self._implicit = Implicit(function)
         # The one that was called last is the last one.
@@ -46,7 +46,7 @@ class Programs:
         """Return all of them, the one that was called last at the end."""
         return list(self._kept.values())
 
-    def find(self, backend: Handle, leaves: list[Any], spec: Any, args: Any) -> CalledProgram:
+    def find(self, backend: Handle, leaves: list[object], spec: object, args: Any) -> CalledProgram:
         """Return the program for the flattened arguments of a call, ``args``, whose arrays are of a backend.
 
         It's bound to what the places of the function hold now.
@@ -86,12 +86,14 @@ class Programs:
         return found
 
     def _key(
-        self, backend: Handle, leaves: Sequence[Any], spec: Any, state: State
+        self, backend: Handle, leaves: Sequence[object], spec: object, state: State
     ) -> tuple[str, tuple[Hashable, ...], tuple[Hashable, ...], Hashable]:
         asked = self._asked.get(spec, frozenset())
         return (backend.name, structure_key(spec), cache_key(leaves, asked), state_key(state.values))
 
-    def _traced(self, backend: Handle, leaves: list[Any], spec: Any, function: Callable[..., Any]) -> CalledProgram:
+    def _traced(
+        self, backend: Handle, leaves: list[object], spec: object, function: Callable[..., object]
+    ) -> CalledProgram:
         options = self._options
         engine = None if options.backend is None else load(options.backend)
         # Without array arguments the results stay on the engine that was asked for.

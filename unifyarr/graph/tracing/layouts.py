@@ -13,6 +13,7 @@ import numpy as np
 from ..._core.engines.registry import load
 from ..._core.kernels.record import Alias
 from ..._core.kernels.types import ArrayType
+from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides, shadow
 from ...typing import Shape
 from ..core.basic import Apply, Constant, Variable
@@ -31,7 +32,7 @@ def strides_of(trace: Recorder, native: Traced) -> Strides | None:
     return _strides_of(trace, native, trace.examples.of)
 
 
-def _strides_of(trace: Recorder, native: Traced, example: Callable[[Variable], Any]) -> Strides | None:
+def _strides_of(trace: Recorder, native: Traced, example: Callable[[Variable], object]) -> Strides | None:
     while isinstance(native.layout, Traced):
         native = native.layout
     found = native.layout
@@ -61,7 +62,7 @@ class _Unknown(Exception):
     """Only a run would tell the strides."""
 
 
-def _unknown(variable: Variable) -> Any:
+def _unknown(variable: Variable) -> Native:
     raise _Unknown
 
 
@@ -203,7 +204,9 @@ def _axis_orders(op: KernelOp, inputs: tuple[tuple[Any, Strides, Strides], ...])
     return None
 
 
-def _dummy(fill: Callable[[np.ndarray], None], dtype: Any, shape: Strides, steps: Strides) -> np.ndarray:
+def _dummy(
+    fill: Callable[[np.ndarray], None], dtype: np.dtype[np.generic], shape: Strides, steps: Strides
+) -> np.ndarray:
     most = sum([(length - 1) * abs(step) for length, step in zip(shape, steps, strict=True) if length])
     first = sum([(length - 1) * -step for length, step in zip(shape, steps, strict=True) if step < 0 and length])
     memory = np.zeros(most + 1, dtype)

@@ -16,6 +16,7 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import Running, running
 from ..._core.kernels.types import ArrayType
 from ..._core.values.lengths import PartialShape
+from ..._core.values.native import Native
 from ...errors import TraceError
 from ...selections.rules import densely
 from ..core.basic import Apply, Op
@@ -39,7 +40,7 @@ class Declines(Exception):
 
 
 def record(
-    backend: Handle, name: str, natives: Sequence[Traced], static: dict[str, Any], result: Any, offered: bool
+    backend: Handle, name: str, natives: Sequence[Traced], static: dict[str, Any], result: object, offered: bool
 ) -> Any:
     """Make the call of a kernel a node of the graph.
 
@@ -105,7 +106,7 @@ def _check_known(natives: Sequence[Traced], name: str) -> None:
         tuple(iter(native.shape))
 
 
-def _known(static: dict[str, Any]) -> dict[str, Any]:
+def _known(static: dict[str, Any]) -> dict[str, object]:
     """Return static arguments as an engine takes them: a length that isn't known is the one left over in a shape."""
     shape = static.get("shape", ())
     if None not in shape:
@@ -113,7 +114,7 @@ def _known(static: dict[str, Any]) -> dict[str, Any]:
     return {**static, "shape": tuple([-1 if length is None else length for length in tuple.__iter__(shape)])}
 
 
-def _device(backend: Handle, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
+def _device(backend: Handle, natives: Sequence[Traced], static: dict[str, object]) -> Any:
     """Return the device of what a kernel gives, ``None`` if its operands are on several that can't meet."""
     if not natives:
         return device_of(backend, static.get("device"))
@@ -123,7 +124,7 @@ def _device(backend: Handle, natives: Sequence[Traced], static: dict[str, Any]) 
     return backend.meeting([native.device for native in natives])
 
 
-def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: dict[str, Any], result: Any) -> Any:
+def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: dict[str, Any], result: Any) -> object:
     """Return the types that the body or a rule says, ``None`` if neither does or the engine lacks one of the dtypes."""
     found: Any = types_by_values(name, types, static)
     if found is not None:
@@ -143,12 +144,12 @@ def _declines(trace: Recorder, kernel: Any, types: Sequence[ArrayType], static: 
 
 
 @lru_cache(maxsize=4096)
-def _asked(backend: Handle, op: KernelOp, types: tuple[ArrayType, ...]) -> Any:
+def _asked(backend: Handle, op: KernelOp, types: tuple[ArrayType, ...]) -> object:
     """Return the types that the engine says, ``NotImplemented`` if the kernel declines, ``None`` if it doesn't tell."""
     kernel: Callable[..., Any] = backend.kernel(op.name)
     several = False
 
-    def results(*natives: Any) -> Sequence[Any]:
+    def results(*natives: object) -> Sequence[Native]:
         nonlocal several
         found = kernel(*natives, **op.static)
         if found is NotImplemented:
@@ -166,7 +167,7 @@ def _asked(backend: Handle, op: KernelOp, types: tuple[ArrayType, ...]) -> Any:
     return made if several else made[0]
 
 
-def _run(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
+def _run(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str, object]) -> object:
     """Make a node of a kernel whose types only a run on the values of the example tells."""
     backend = trace.backend
     op = KernelOp(backend, name, static, 1)
@@ -179,7 +180,7 @@ def _run(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str
     return node_of_values(trace, op, natives, (result,))[0]
 
 
-def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> Any:
+def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> object:
     """Make the call of a user's operation a node of the graph.
 
     What it gives an engine tells, or the trace of its body; else its kernel runs on the values of the example, once for
@@ -217,7 +218,7 @@ def _told(trace: Recorder, application: Application, types: Sequence[ArrayType])
     backend = trace.backend
     kernel = application.operation.kernels[backend.name]
 
-    def results(*natives: Any) -> Sequence[Any]:
+    def results(*natives: Native) -> Sequence[Native]:
         found = backend.apply(application, kernel, natives)
         if found is NotImplemented:
             raise Declines

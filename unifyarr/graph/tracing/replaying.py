@@ -12,6 +12,7 @@ from ..._core.arrays.ownership import read
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running
 from ..._core.modes.transforming import Scope
+from ..._core.values.native import Native
 from ..._core.writing.inplace import assign
 from ...container.container import flatten
 from ..core.basic import Apply, Op
@@ -34,7 +35,7 @@ class Replay:
     writes.
     """
 
-    def __init__(self, made: TracedCall, leaves: Sequence[Any]) -> None:
+    def __init__(self, made: TracedCall, leaves: Sequence[object]) -> None:
         places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
         self.written = [places[place] for place in made.updates if place < len(places)]
         self.rebound = [place - len(places) for place in made.updates if place >= len(places)]
@@ -46,7 +47,7 @@ class Replay:
         merge(self.fgraph)
         self._schedule = Schedule(self.fgraph, {})
 
-    def __call__(self, met: Sequence[Array], *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, met: Sequence[Array], *args: object, **kwargs: object) -> object:
         """Return the function's result, and make its writes to arguments and captured arrays."""
         scope = running()
         assert isinstance(scope, Scope)
@@ -65,7 +66,7 @@ class TransformedOp(Op):
     the last outputs are.
     """
 
-    def __init__(self, name: str, call: TransformedCall, run: Callable[..., Sequence[Any]], nout: int) -> None:
+    def __init__(self, name: str, call: TransformedCall, run: Callable[..., Sequence[object]], nout: int) -> None:
         self.backend, self.fgraph, self._run = call.backend, call.replay.fgraph, run
         super().__init__(name, parameters=call, nout=nout)
 
@@ -73,7 +74,7 @@ class TransformedOp(Op):
         """Return the nodes of the function's graph."""
         return self.fgraph.apply_nodes
 
-    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply | None, inputs: Sequence[object], out: object = None) -> object:
         """Return the result for natives, or the tuple of them."""
         results = self._run(*inputs)
         return tuple(results) if self.nout > 1 else results[0]
@@ -88,10 +89,10 @@ class TransformedCall:
 
     def __init__(self, backend: Handle, run: Runner, replay: Replay, written: Sequence[int], updates: bool) -> None:
         self.backend, self.replay, self._run, self._written, self._updates = backend, replay, run, written, updates
-        self.leaves: list[Any] = []
-        self.spec: Any = None
+        self.leaves: list[object] = []
+        self.spec: object = None
 
-    def __call__(self, *natives: Any) -> list[Any]:
+    def __call__(self, *natives: Native) -> list[Native]:
         """Return all natives that come of a call: those of the result, and then what was written."""
         backend, copies = self.backend, self._written if self.backend.mutable else ()
         arrays = [wrap(backend.copy(x) if place in copies else x, backend) for place, x in enumerate(natives)]

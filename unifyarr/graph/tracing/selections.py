@@ -60,7 +60,7 @@ class Places(Selection, dense.SelectedPlaces):
     __slots__ = ("_count", "inside", "of", "place")
 
     def __init__(
-        self, mask: Traced, of: tuple[Any, ...], place: int, inside: Traced | None, count: Callable[[], Traced]
+        self, mask: Traced, of: tuple[object, ...], place: int, inside: Traced | None, count: Callable[[], Traced]
     ) -> None:
         super().__init__(None, mask)
         self.of, self.place, self.inside, self._count = of, place, inside, count

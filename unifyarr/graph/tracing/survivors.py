@@ -49,7 +49,7 @@ class Made:
         call for good, as an integer has. ``asked`` has the places of floats that are part of the cache key.
         """
 
-        def kept() -> list[tuple[Any, CodeType, int]]:
+        def kept() -> list[tuple[object, CodeType, int]]:
             found = ((ref(), code, instruction) for ref, code, instruction in self._noted)
             return [each for each in found if each[0] is not None and not is_known(each[0])]
 
@@ -97,7 +97,9 @@ def _variable_of(native: Traced) -> Any:
     return vars(Traced)["variable"].__get__(native)
 
 
-def _refuse(function: Callable[..., Any], results: Sequence[Any], kept: Sequence[tuple[Any, CodeType, int]]) -> None:
+def _refuse(
+    function: Callable[..., object], results: Sequence[object], kept: Sequence[tuple[object, CodeType, int]]
+) -> None:
     """Raise an error that names what is kept and by what, unless nothing but frames of tracebacks keep it."""
     found: dict[str, str] = {}
     advice = (
@@ -126,7 +128,7 @@ def _refuse(function: Callable[..., Any], results: Sequence[Any], kept: Sequence
     )
 
 
-def check_unchanged(function: Callable[..., Any], nest: Any, before: tuple[Sequence[Any], Any]) -> None:
+def check_unchanged(function: Callable[..., object], nest: object, before: tuple[Sequence[object], object]) -> None:
     """Raise if a function has changed the nests that it was passed, which were flattened in order before."""
     (leaves, spec), (after, structure) = before, flatten(nest, in_order=True)
     if structure == spec and all(new is old for new, old in zip(after, leaves, strict=True)):
@@ -142,7 +144,7 @@ def check_unchanged(function: Callable[..., Any], nest: Any, before: tuple[Seque
     )
 
 
-def _name(function: Callable[..., Any]) -> str:
+def _name(function: Callable[..., object]) -> str:
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is not None and is_ours(code.co_filename):
         return "the function of a loop, branch or transformation"
@@ -164,20 +166,20 @@ class Search:
     ``ours`` are objects that don't count, and ``results`` those that a function returned.
     """
 
-    def __init__(self, ours: Sequence[Any], results: Sequence[Any] = ()) -> None:
+    def __init__(self, ours: Sequence[object], results: Sequence[object] = ()) -> None:
         self._ours, self._results = {id(each) for each in ours}, {id(each) for each in results}
         # How each object that was found leads to the one that is kept: what is written after its name.
         self._ways: dict[int, str] = {}
         # The last name of the way of a dict, which may be that of an attribute.
-        self._keys: dict[int, tuple[Any, str]] = {}
+        self._keys: dict[int, tuple[object, str]] = {}
         self.is_result = False
 
-    def keeper(self, level: list[Any]) -> str | None:
+    def keeper(self, level: list[object]) -> str | None:
         """Return a name for what keeps the object in a list; the empty one if it isn't found, ``None`` for a frame."""
         name, meets_frames = "", False
         self._ways |= {id(each): "" for each in level}
         for _ in range(_DEPTH):
-            above: list[Any] = []
+            above: list[object] = []
             # A tuple of its own for the call, which Python 3.13 finds as a referrer.
             arguments = tuple(level)
             self._ours |= {id(level), id(above), id(arguments)}
@@ -203,7 +205,7 @@ class Search:
             level = above
         return None if meets_frames else name
 
-    def _is_of_traceback(self, each: Any, depth: int = 3) -> bool:
+    def _is_of_traceback(self, each: object, depth: int = 3) -> bool:
         """Return whether an object is a variable of a frame that has ended, and nothing else leads to it."""
         referrers = gc.get_referrers(each)
         self._ours.add(id(referrers))
@@ -215,7 +217,7 @@ class Search:
                 return False
         return bool(others)
 
-    def _named(self, each: Any, level: Sequence[Any]) -> str | None:
+    def _named(self, each: object, level: Sequence[object]) -> str | None:
         """Note the way from an object to one of a level that it refers to; return its name if it has one."""
         child = next((one for one in level if any(one is x for x in gc.get_referents(each))), level[0])
         way = self._way(each, child, self._ways[id(child)])
@@ -244,7 +246,7 @@ class Search:
             return f"{type(each).__qualname__}{way}"
         return None
 
-    def _way(self, each: Any, child: Any, way: str) -> str:
+    def _way(self, each: object, child: object, way: str) -> str:
         if isinstance(each, (list, tuple, deque)):
             place = next((place for place, one in enumerate(each) if one is child), None)
             is_closure = isinstance(child, CellType)
@@ -262,7 +264,7 @@ class Search:
         return next((f".{name}{way}" for name in names if _attribute(each, name) is child), way)
 
 
-def _is_passed_on(each: Any) -> bool:
+def _is_passed_on(each: object) -> bool:
     """Return whether an object has no name of its own in a way: one of the package or of Python's calls."""
     if isinstance(each, GeneratorType):
         return is_ours(each.gi_code.co_filename)
@@ -277,7 +279,7 @@ def _slots(cls: type) -> Iterator[str]:
     yield from (slots,) if isinstance(slots, str) else slots
 
 
-def _attribute(x: Any, name: str) -> Any:
+def _attribute(x: object, name: str) -> object:
     found = getattr(x, "__dict__", {}).get(name)
     slot = inspect.getattr_static(type(x), name, None)
     return slot.__get__(x) if found is None and isinstance(slot, MemberDescriptorType) and hasattr(x, name) else found

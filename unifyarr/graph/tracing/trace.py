@@ -228,7 +228,7 @@ class EnclosedTrace(Trace):
 
 
 def trace_call(
-    function: Callable[..., Any], leaves: Sequence[Any], spec: Any, trace: Trace, floats: Sequence[int] = ()
+    function: Callable[..., object], leaves: Sequence[object], spec: object, trace: Trace, floats: Sequence[int] = ()
 ) -> TracedCall:
     """Run a function on the leaves of its arguments, with arrays of a new trace in place of the arrays among them.
 
@@ -289,7 +289,7 @@ def _without_natives(how: tuple[Any, Any]) -> tuple[Any, Any]:
     return (None, known(given)) if place is None else (place, steps_at(given, lambda index: None))
 
 
-def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> FunctionGraph:
+def trace(function: Callable[..., object], /, *args: object, **kwargs: object) -> FunctionGraph:
     """Return the graph of a function: of what it computes and writes, as it was done.
 
     Parameters
@@ -333,7 +333,7 @@ def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Functio
     return fgraph
 
 
-def _made(leaf: Any, roots: Mapping[int, int]) -> Any:
+def _made(leaf: object, roots: Mapping[int, int]) -> Any:
     if isinstance(leaf, Array) and id(root_of(leaf)) in roots:
         return roots[id(root_of(leaf))], steps_with(leaf)
     if isinstance(leaf, Traced):

@@ -109,10 +109,10 @@ class Examples:
 
     def __init__(self, backend: Handle) -> None:
         self._backend = backend
-        self._known: dict[Variable, Any] = {}
-        self._made: dict[Variable, Callable[[], Any]] = {}
+        self._known: dict[Variable, object] = {}
+        self._made: dict[Variable, Callable[[], object]] = {}
 
-    def offer(self, variable: Variable, make: Callable[[], Any]) -> None:
+    def offer(self, variable: Variable, make: Callable[[], object]) -> None:
         """Remember a function that returns the value of an input, which is called at most once."""
         self._made[variable] = make
 
@@ -127,7 +127,7 @@ class Examples:
         self._known.clear()
         self._made.clear()
 
-    def put(self, variable: Variable, value: Any) -> None:
+    def put(self, variable: Variable, value: object) -> None:
         """Remember the value of a variable."""
         self._known[variable] = value
 
@@ -135,12 +135,12 @@ class Examples:
         """Return the value of a variable, computed from those of the inputs."""
         return evaluate(variable, self._known, self._source, self._perform)
 
-    def _perform(self, node: Apply, inputs: list[Any]) -> Iterable[Any]:
+    def _perform(self, node: Apply, inputs: list[object]) -> Iterable[object]:
         op = node.op
         results = op.perform(node, inputs) if op.natives is None else performed_on(self._backend, node)(*inputs)
         return results if len(node.outputs) > 1 else (results,)
 
-    def _source(self, variable: Variable) -> Any:
+    def _source(self, variable: Variable) -> object:
         if isinstance(variable, Constant):
             return variable.data
         make = self._made.pop(variable, None)
@@ -190,16 +190,16 @@ def plain(type: ArrayType) -> ArrayType:
     return type if type.shape.__class__ is tuple else ArrayType(tuple(tuple.__iter__(type.shape)), type.dtype)
 
 
-def type_of(backend: Handle, native: Any) -> ArrayType:
+def type_of(backend: Handle, native: Native) -> ArrayType:
     """Return the type of a native array."""
     return ArrayType(tuple(backend.shape(native)), backend.dtype(native))
 
 
-def device_of(backend: Handle, device: Any) -> Any:
+def device_of(backend: Handle, device: object) -> Any:
     """Return what users get for an engine's own device, or for the default one, ``None``."""
     return backend.devices()[0] if device is None else _device_of(backend, device)
 
 
 @cache
-def _device_of(backend: Handle, device: Any) -> Any:
+def _device_of(backend: Handle, device: object) -> object:
     return backend.device(backend.from_numpy(np.zeros((), np.int32), device=device))

@@ -27,14 +27,14 @@ class TracedCall:
     updates: dict[int, Variable]
     # Results that aren't inputs or views of inputs, and the places of views that are only known at run time.
     computed: list[Variable]
-    spec: Any
+    spec: object
     # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
     leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
     floats: Floats
     # By which instructions of the user's code the captured arrays were read first.
     read_at: list[tuple[CodeType, int]]
 
-    def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
+    def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> object:
         """Return what the function returns, of other inputs and other computed arrays."""
         found = iter(computed)
         leaves = []

@@ -16,6 +16,7 @@ import numpy as np
 from ..._core.engines.handle import GeneralHandle, Handle
 from ..._core.engines.tracing import running
 from ..._core.values.caller import users_frame, where
+from ..._core.values.native import Native
 from ..._core.values.supplying import NotSupplied
 from ...backends import Backend
 from ...errors import BackendFeatureError, TraceError
@@ -71,25 +72,25 @@ class TracingBackend(Backend[Traced]):
     def devices(self) -> Any:
         return self._backend.devices()
 
-    def as_device(self, device: object) -> Any:
+    def as_device(self, device: object) -> object:
         return self._backend.as_device(device)
 
-    def place_beside(self, native: Traced) -> Any:
+    def place_beside(self, native: Traced) -> object:
         return native.device
 
     def may_meet(self, first: Traced, second: Traced) -> bool:
         return self.meeting([first.device, second.device]) is not None
 
-    def meeting(self, devices: Any) -> Any:
+    def meeting(self, devices: Any) -> object:
         return self._backend.meeting(devices)
 
-    def sharding(self, native: Traced) -> Any:
+    def sharding(self, native: Traced) -> Native:
         raise TraceError(f"{where()} asks where an array lies, which isn't known when a compiled function is traced")
 
     def as_dtype(self, dtype: object) -> Any:
         return self._backend.as_dtype(dtype)
 
-    def supports_dtype(self, dtype: Any, device: object = None) -> bool:
+    def supports_dtype(self, dtype: np.dtype[np.generic], device: object = None) -> bool:
         return bool(self._backend.supports_dtype(dtype, device))
 
     def read(self, native: Traced) -> Traced:
@@ -123,7 +124,7 @@ class TracingBackend(Backend[Traced]):
     def records_gradient(self, native: Traced) -> bool:
         return False
 
-    def supports_out(self, kernel: Any) -> bool:
+    def supports_out(self, kernel: object) -> bool:
         return False
 
     def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Traced:
@@ -141,7 +142,7 @@ class TracingBackend(Backend[Traced]):
             f"{advice(users_frame())}; or pass what decides as a Python number: it's traced anew for each"
         )
 
-    def handed_out(self, native: Traced) -> Any:
+    def handed_out(self, native: Traced) -> Native:
         raise TraceError(
             f"{where()} asks for the engine's own array inside a compiled function, where there is none yet: use "
             "functions of unifyarr, or make an operation of the engine's code with @ua.op"
@@ -175,7 +176,7 @@ class TracingHandle(GeneralHandle):
 
         def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Traced: ...
 
-        def copy(self, native: Any) -> Traced: ...
+        def copy(self, native: Native) -> Traced: ...
 
     def is_same(self, one: Traced, other: Traced) -> bool:
         """Return whether two natives are computed in the same way from the same."""
@@ -193,31 +194,31 @@ class TracingHandle(GeneralHandle):
         made = node_of(LaterOp(self.traced), [native, *after], [native.type], native.device, trace)[0]
         return Traced(made.variable, made.device, native.layout, trace)
 
-    def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> Any:
+    def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> object:
         return record_operation(self.traced, application, natives)
 
     # -- loops and branches of transformations inside of the trace, each a node ---------------------------------------
 
     def scan(
         self,
-        step: Callable[..., tuple[list[Any], list[Any]]],
-        state: Sequence[Any],
-        xs: Sequence[Any],
-        constants: Sequence[Any],
-        types: Sequence[Any],
+        step: Callable[..., tuple[list[object], list[object]]],
+        state: Sequence[object],
+        xs: Sequence[object],
+        constants: Sequence[object],
+        types: Sequence[object],
         length: int,
         reverse: bool,
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> tuple[list[Native], list[Native]]:
         """Return what is carried after all steps, and the results of the steps."""
         raise NotSupplied
 
     def while_loop(
         self,
-        condition: Callable[..., Any],
+        condition: Callable[..., object],
         body: Callable[..., list[Any]],
-        state: Sequence[Any],
-        constants: Sequence[Any],
-    ) -> list[Any]:
+        state: Sequence[object],
+        constants: Sequence[object],
+    ) -> list[Native]:
         """Return what is carried once the condition is false."""
         raise NotSupplied
 
@@ -239,7 +240,7 @@ def enclosed_handle(backend: Handle, outer: Handle, inside: type[TracingBackend]
 
 
 def _recording(backend: Handle, name: str, lowers: bool) -> Any:
-    def kernel(*natives: Any, result: Any = None, offered: bool = False, **static: Any) -> Any:
+    def kernel(*natives: Any, result: Any = None, offered: bool = False, **static: Any) -> object:
         static.pop("out", None)
         return record(backend, name, natives, static, result, offered)
 

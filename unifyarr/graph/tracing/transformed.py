@@ -19,6 +19,7 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import capture, running
 from ..._core.kernels.types import ArrayType
 from ..._core.modes.transforming import Scope
+from ..._core.values.native import Native
 from ...container.container import flatten, unflatten
 from ...errors import TraceError
 from ...transformations.run import write
@@ -46,7 +47,7 @@ class ConstantOp(Op):
         """Yield nothing, since there's nothing to compute."""
         yield from ()
 
-    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply | None, inputs: Sequence[object], out: object = None) -> Native:
         """Return a native with the values."""
         return self.backend.from_numpy(self.values, device=self.device)
 
@@ -95,7 +96,7 @@ class InnerTrace(EnclosedTrace):
         self.examples.offer(found.variable, lambda: self._value_around(variable))
         return found
 
-    def _value_around(self, variable: Variable) -> Any:
+    def _value_around(self, variable: Variable) -> object:
         """Return the value of a variable of the enclosing trace."""
         if self._around is None:
             self._around = self.enclosing.examples.copy()
@@ -111,13 +112,15 @@ class InnerTrace(EnclosedTrace):
 class Recording:
     """A function that is transformed inside a trace, in one way or in several."""
 
-    def __init__(self, function: Callable[..., Any], trace: Trace) -> None:
+    def __init__(self, function: Callable[..., object], trace: Trace) -> None:
         self._function, self._trace = function, trace
         self._replay: Replay | None = None
         # What the function met, as it was before that was written.
         self._met: Sequence[Array] = ()
 
-    def __call__(self, name: str, transformation: Transformation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def __call__(
+        self, name: str, transformation: Transformation, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> object:
         """Return what the transformed function returns, as one node of the graph.
 
         The leaves of the function's arguments are the first of these. What it writes is written at the first call.
@@ -147,7 +150,7 @@ class Recording:
         """Trace the function where the transformation calls it."""
 
         @functools.wraps(self._function)
-        def function(*args: Any, **kwargs: Any) -> Any:
+        def function(*args: object, **kwargs: object) -> Native:
             inner = InnerTrace(trace, born, name)
             leaves, spec = flatten((args, kwargs))
             made = trace_call(_meeting(self._function), leaves, spec, inner)
@@ -156,7 +159,7 @@ class Recording:
 
         born: object = None
 
-        def start(*natives: Any) -> list[Any]:
+        def start(*natives: Any) -> list[Native]:
             nonlocal born
             born = trace.backend.trace()
             run(function, [wrap(native, trace.backend) for native in natives])
@@ -200,11 +203,11 @@ class _Found(BaseException):
         self.replay = replay
 
 
-def _runner(backend: Handle, transformation: Transformation, leaves: Sequence[Any], spec: Any) -> Runner:
+def _runner(backend: Handle, transformation: Transformation, leaves: Sequence[object], spec: object) -> Runner:
     # Values that are no arrays are those of the trace, whatever the caller does to them afterwards.
     kept = [ARRAY if isinstance(x, Array) else x.copy() if isinstance(x, np.ndarray) else x for x in leaves]
 
-    def run(function: Callable[..., Any], arrays: Sequence[Array]) -> tuple[list[Any], Any]:
+    def run(function: Callable[..., object], arrays: Sequence[Array]) -> tuple[list[Native], Native]:
         given = iter(arrays)
         args, kwargs = unflatten(spec, [next(given) if leaf is ARRAY else leaf for leaf in kept])
         with use_backend(backend.name):
@@ -213,10 +216,10 @@ def _runner(backend: Handle, transformation: Transformation, leaves: Sequence[An
     return run
 
 
-def _meeting(function: Callable[..., Any]) -> Callable[..., Any]:
+def _meeting(function: Callable[..., object]) -> Callable[..., object]:
     # An array that is returned without having been used is captured, too.
     @functools.wraps(function)
-    def meeting(*args: Any, **kwargs: Any) -> Any:
+    def meeting(*args: object, **kwargs: object) -> object:
         result = function(*args, **kwargs)
         for leaf in flatten(result)[0]:
             if isinstance(leaf, Array):
