@@ -12,7 +12,7 @@ import importlib
 import math
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -197,6 +197,11 @@ def state(kernel: Kernel, **facts: Unpack[Facts]) -> Kernel:
             raise TypeError(f"{name} is no fact of a kernel: these are {', '.join(Facts.__annotations__)}")
         setattr(kernel, name, value)
     return kernel
+
+
+def facts_of(kernel: Callable[..., Any]) -> Facts:
+    """Return what is said of a kernel."""
+    return cast(Facts, vars(kernel))
 
 
 def support_native_out(kernel: Kernel) -> Kernel:

@@ -133,7 +133,7 @@ def taping(base: Handle, name: str, kernel: Kernel) -> Kernel:
         return known
 
     # What shortcuts and traces of a loop's body ask of a kernel.
-    taped.known = know  # type: ignore[attr-defined]
+    vars(taped)["known"] = know
     for asked in ("casts_itself", "declines", "declines_transformed"):
         if hasattr(kernel, asked):
             setattr(taped, asked, getattr(kernel, asked))

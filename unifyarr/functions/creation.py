@@ -202,7 +202,7 @@ def array(
 
     Source: NumPy's ``array``; ``backend`` is our own.
     """
-    name = None if backend is None else backend.name  # type: ignore[attr-defined]
+    name = backend.name if isinstance(backend, Handle) else backend
     return asarray(obj, dtype=dtype, device=device, copy=copy, backend=name)
 
 

@@ -47,6 +47,9 @@ class _Called:
     __slots__ = {"__call__": "Call the function. Arguments of a new shape, dtype or structure are traced first."}
 
 
+_set_call: Callable[[_Called, Call], None] = vars(_Called)["__call__"].__set__
+
+
 class Compiled(_Called, Wrapper, Generic[P, Result]):
     """A function of arrays that runs as a graph; see ``compile``."""
 
@@ -84,7 +87,7 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
 
     def _enter(self, call: Call | None) -> None:
         """Make a program's call, or the general way, what calls come to."""
-        _Called.__call__.__set__(self, call or generally(self._general))  # type: ignore[attr-defined]
+        _set_call(self, call or generally(self._general))
 
     def _call(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         if running() is not None:

@@ -64,7 +64,7 @@ def _range(start: Any, stop: Any, step: Any, dtype: Any, device: Any) -> Array:
     return values
 
 
-arange.__signature__ = inspect.signature(np.arange)  # type: ignore[attr-defined]
+vars(arange)["__signature__"] = inspect.signature(np.arange)
 
 
 def _count(num: Any) -> int:

@@ -97,7 +97,7 @@ def _method(cls: type, name: str, original: Any) -> Callable[..., Any]:
     method.__name__ = name
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     method.__doc__ = f"Return what NumPy's ``{cls.__name__}.{name}`` returns, which says what, in arrays of ours."
-    method.__signature__ = whole  # type: ignore[attr-defined]
+    vars(method)["__signature__"] = whole
     return method
 
 

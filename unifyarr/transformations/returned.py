@@ -14,6 +14,9 @@ class _Called:
     __slots__ = {"__call__": "Call the function."}
 
 
+_set_call: Callable[[_Called, Callable[..., object]], None] = vars(_Called)["__call__"].__set__
+
+
 class Transformed(_Called, Wrapper):
     """A transformed function: what ``make(function, *args, **kwargs)`` returned; ``call`` is what its calls go to."""
 
@@ -32,7 +35,7 @@ class Transformed(_Called, Wrapper):
     ) -> None:
         self._stand_for(function)
         self._made = make, args, kwargs or {}
-        _Called.__call__.__set__(self, call)  # type: ignore[attr-defined]
+        _set_call(self, call)
 
     def _made_by(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
         return self._made

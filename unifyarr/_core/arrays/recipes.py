@@ -142,7 +142,7 @@ def is_recipe(array: Array) -> TypeGuard[View]:
 
 def root_of(array: Array) -> Array:
     """Return the array that a recipe starts from, of any other array itself."""
-    return array._root if type(array) in RECIPES else array  # type: ignore[attr-defined]
+    return array._root if type(array) in RECIPES else array
 
 
 def steps_with(array: Array, *last: object) -> tuple[Any, ...]:

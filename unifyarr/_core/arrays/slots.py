@@ -88,6 +88,9 @@ class Slots(_Base):
     _from: Any
     _key: object
     _owned: bool
+    # Of recipes alone.
+    _root: Any
+    _steps: tuple[Any, ...]
     # An ``ownership.RunOfWrites``, or None.
     _run: object
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 from ..._native import core
 from ..arrays.array import marked
@@ -263,14 +263,25 @@ class Bound(Record):
     is_packed: bool = False
 
 
+class _Applied(Protocol):
+    """A function with arguments after the arrays, as ``Applied`` in ``backends/kernels.py`` is."""
+
+    function: Callable[..., object]
+    after: tuple[object, ...]
+    is_packed: bool
+
+
+def _is_applied(kernel: object) -> TypeGuard[_Applied]:
+    return hasattr(kernel, "after")
+
+
 def _bound(kernel: Callable[..., object], static: Mapping[str, object], out: int | None) -> Bound:
     """Return a kernel, prepared for the static arguments where it knows how and isn't told where to write."""
     bind = None if out is not None or not static else getattr(kernel, "bind", None)
     if bind is not None:
         kernel, static = bind(**static), {}
-    after = getattr(kernel, "after", None)
-    if after is not None:
-        return Bound(kernel.function, (), after, static, kernel.is_packed)  # type: ignore[attr-defined]
+    if _is_applied(kernel):
+        return Bound(kernel.function, (), kernel.after, static, kernel.is_packed)
     if type(kernel) is partial and kernel.keywords.keys().isdisjoint((*static, "out")):
         return Bound(kernel.func, kernel.args, (), {**kernel.keywords, **static})
     return Bound(kernel, (), (), static)

@@ -237,7 +237,7 @@ def _outside_gaps(kernel: Callable[..., object], natives: Sequence[Any], backend
         kernel = getattr(kernel, "unplaced", kernel)
     gaps = getattr(kernel, "gaps", None)
     if gaps is not None and natives and natives[0].dtype not in gaps:
-        kernel = kernel.outside_gaps  # type: ignore[attr-defined]
+        kernel = getattr(kernel, "outside_gaps", kernel)
     return kernel
 
 

@@ -49,7 +49,7 @@ def let_cast(backend: Handle, declaration: Declaration) -> None:
 
     found = backend.casting(kernel, inputs)
     if found is not None:
-        found.casts_itself = True  # type: ignore[attr-defined]
+        vars(found)["casts_itself"] = True
         backend.kernels[name] = found
 
 

@@ -113,9 +113,7 @@ def _with_out(body: Callable[..., object]) -> Callable[..., object]:
         return body(*args, **kwargs)
 
     out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Array | None")
-    declared.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), out]
-    )
+    vars(declared)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), out])
     return declared
 
 

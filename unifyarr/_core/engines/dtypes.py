@@ -322,10 +322,10 @@ def can_cast(source: object, target: DType) -> builtins.bool:
     return rank(source) <= rank(target)
 
 
-def check_cast(source: object, target: DType, what: str) -> None:
+def check_cast(source: DType | type, target: DType, what: str) -> None:
     """Raise ``CastingError`` unless ``source`` casts to ``target`` under ``same_kind``."""
     if not can_cast(source, target):
-        name = source if isinstance(source, DType) else f"Python {source.__name__}"  # type: ignore[attr-defined]
+        name = source if isinstance(source, DType) else f"Python {source.__name__}"
         raise CastingError(
             f"{what} has dtype {target}, which {name} can't be cast to under 'same_kind': cast it first, with astype()"
         )

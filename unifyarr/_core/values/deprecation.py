@@ -64,7 +64,7 @@ def deprecated(*, since: str, until: str, instead: str) -> Callable[[Callable[P,
             return function(*args, **kwargs)
 
         # What type checkers and editors read.
-        call.__deprecated__ = known.message  # type: ignore[attr-defined]
+        vars(call)["__deprecated__"] = known.message
         return call
 
     return decorate

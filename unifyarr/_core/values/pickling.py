@@ -95,7 +95,7 @@ class Wrapper:
         return _made, (_to_pickle(self._function), make, args, kwargs), self._declared() or None
 
     def __setstate__(self, state: Any) -> None:
-        vars(self).update(state.held if isinstance(state, FunctionType) else state)  # type: ignore[attr-defined]
+        vars(self).update(vars(state)["held"] if isinstance(state, FunctionType) else state)
 
     @property
     def _plainly(self) -> FunctionType:
@@ -105,7 +105,7 @@ class Wrapper:
             function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
         )
         functools.update_wrapper(made, function)
-        del made.__wrapped__  # type: ignore[attr-defined]
+        del vars(made)["__wrapped__"]
         made.__kwdefaults__ = function.__kwdefaults__
         return self._by_name(PLAINLY, made)
 
@@ -124,7 +124,7 @@ class Wrapper:
         known: dict[str, FunctionType] = vars(self).setdefault("_named", {})
         if name not in known:
             made.__module__ = self.__module__
-            made.__qualname__ = f"{self.__qualname__}.{name}"  # type: ignore[attr-defined]
+            made.__qualname__ = f"{vars(self)['__qualname__']}.{name}"
             known.setdefault(name, made)
         elif name != PLAINLY:
             vars(known[name]).update(vars(made))
@@ -136,7 +136,7 @@ def _holding(value: Any) -> FunctionType:
 
     def holder() -> None: ...
 
-    holder.held = value  # type: ignore[attr-defined]
+    vars(holder)["held"] = value
     return holder  # type: ignore[return-value]
 
 

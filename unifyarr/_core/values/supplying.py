@@ -33,7 +33,7 @@ def supply(
     for attribute in ("__module__", "__qualname__", "__doc__"):
         setattr(supplied, attribute, getattr(declared, attribute))
     # help() and inspect.signature() see the declaration.
-    supplied.__wrapped__ = declared  # type: ignore[attr-defined]
+    vars(supplied)["__wrapped__"] = declared
     setattr(cls, declared.__name__, supplied)
 
 

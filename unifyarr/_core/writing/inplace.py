@@ -95,7 +95,7 @@ supply(Array._is_read_only, is_read_only)
 
 
 def _is_read_only(x: Array, root: Array) -> bool:
-    if type(x) is Protected or (root is not x and not all(step.writable for step in x._steps)):  # type: ignore[attr-defined]
+    if type(x) is Protected or (root is not x and not all(step.writable for step in x._steps)):
         return True
     native = root._native
     return not isinstance(native, Held) and bool(root._backend.is_read_only(native))

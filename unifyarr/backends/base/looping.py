@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._native import Native
 from .values import Values
@@ -21,6 +21,12 @@ class Looping(Values[Native]):
     writes to its arguments, and each returns natives of the same types at each call.
     """
 
+    if TYPE_CHECKING:
+
+        @property
+        def modules(self) -> Sequence[ModuleType]:
+            """The modules of kernels."""
+
     def row(self, native: Native, place: int) -> Native:
         """Return the element of an array at a place of its first axis: by default what indexing gives, or a window."""
         if hasattr(type(native), "__getitem__"):
@@ -32,7 +38,7 @@ class Looping(Values[Native]):
         return row
 
     def _kernel(self, name: str) -> Callable[..., Any]:
-        modules: Sequence[ModuleType] = self.modules  # type: ignore[attr-defined]
+        modules: Sequence[ModuleType] = self.modules
         return next(getattr(module, name) for module in modules if hasattr(module, name))
 
     def scan(

@@ -9,10 +9,12 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from . import elementwise
 from ._chunks import Chunk, Task, whole
+from ._elementwise import elementwise
 from ._reducing import merged_moments, reduced
 from .data_type import astype
+
+_add, _divide, _sqrt = (elementwise("elementwise", name) for name in ("add", "divide", "sqrt"))
 
 Axis = tuple[int, ...]
 # Added up in single precision, and rounded at the end.
@@ -65,7 +67,7 @@ def mean(x: da.Array, /, *, axis: Axis, keepdims: bool) -> da.Array:
     count = _count(x, axis)
     total = sum(x.astype(wide), axis=axis, dtype=wide, keepdims=keepdims)
     if isinstance(count, da.Array):
-        return elementwise.divide(total, count.astype(wide)).astype(x.dtype)  # type: ignore[attr-defined]
+        return _divide(total, count.astype(wide)).astype(x.dtype)
     with np.errstate(all="ignore"):
         factor = np.asarray(count if count else np.nan, wide)
     return (total / factor).astype(x.dtype)
@@ -75,7 +77,7 @@ def var(x: da.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> da.
     """Return the variance of a floating-point array, real also where ``x`` is complex."""
     if x.dtype.kind == "c":
         parts = (var(part, axis=axis, correction=correction, keepdims=keepdims) for part in (x.real, x.imag))
-        return elementwise.add(*parts)  # type: ignore[attr-defined]
+        return _add(*parts)
     if not axis:
         chunk = Chunk("statistical", "var", axis=(), correction=correction, keepdims=keepdims)
         return da.core.elemwise(chunk, x, dtype=x.dtype)
@@ -85,7 +87,7 @@ def var(x: da.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> da.
 
 
 def std(x: da.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> da.Array:
-    return elementwise.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))  # type: ignore[attr-defined]
+    return _sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
 def _cumulative(name: str, binary: Callable[..., Any], start: int) -> Callable[..., da.Array]:

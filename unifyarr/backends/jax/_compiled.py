@@ -16,7 +16,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from ..kernels import bound_by, known_by
+from ..kernels import bound_by, facts_of, known_by
 from ._devices import jit
 from ._donating import Donating
 from ._operands import at_place, number_at
@@ -104,7 +104,7 @@ def with_operands(kernel: Kernel) -> Callable[[Callable[..., Any]], Kernel]:
             if prepared is None:
                 return None
             numbers, rest = prepared
-            bound: Kernel = kernel.bind(**rest) if rest else kernel  # type: ignore[attr-defined]
+            bound: Kernel = facts_of(kernel)["bind"](**rest) if rest else kernel
 
             def beside(place: Any) -> Kernel:
                 return functools.partial(bound, *[number_at(value, dtype, place) for value, dtype in numbers])
@@ -124,7 +124,7 @@ def with_operands(kernel: Kernel) -> Callable[[Callable[..., Any]], Kernel]:
 
 def casting(kernel: Kernel, inputs: Callable[..., Sequence[np.dtype[Any]]]) -> Kernel:
     """Compile an elementwise kernel with the casts of its operands to the dtypes that ``inputs`` returns for these."""
-    function = kernel.__wrapped__  # type: ignore[attr-defined]
+    function: Kernel = vars(kernel)["__wrapped__"]
 
     @functools.wraps(function)
     def casts(*arrays: Any) -> Any:

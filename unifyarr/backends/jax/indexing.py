@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import bound_by, known_by, writes_apart
+from ..kernels import bound_by, facts_of, known_by, writes_apart
 from . import _spread
 from ._bounds import check_all_bounds, check_bounds
 from ._compiled import compiled
@@ -84,7 +84,7 @@ _destroy_window = compiled(_write_window, destructive=True)
 
 def _reading(*, window: Window) -> Callable[[jax.Array], jax.Array]:
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
-    starts, bound = _block_starts(window), _get_window.bind(steps=steps, lengths=lengths)  # type: ignore[attr-defined]
+    starts, bound = _block_starts(window), facts_of(_get_window)["bind"](steps=steps, lengths=lengths)
     read = at_place(lambda place: functools.partial(bound, *starts_at(starts, place)))
 
     def reading(x: jax.Array, /) -> jax.Array:
@@ -219,7 +219,7 @@ def _take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array
 
 
 def _taking(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> Callable[..., jax.Array]:
-    size, call = x.size if axis is None else x.shape[axis], _take.bind(axis=axis)  # type: ignore[attr-defined]
+    size, call = x.size if axis is None else x.shape[axis], facts_of(_take)["bind"](axis=axis)
 
     def known(x: jax.Array, indices: jax.Array) -> jax.Array:
         check_bounds(indices, size, axis or 0)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import bound_by, known_by, worked_around
+from ..kernels import bound_by, facts_of, known_by, worked_around
 from ._compiled import INDEX, Kernel, compiled, is_concrete, with_operands
 from ._memory import fetched
 from ._operands import at_place, number, number_at
@@ -394,8 +394,8 @@ def _general_norm(ord: jax.Array, x: jax.Array, /, *, axis: tuple[int, ...], kee
 
 def _norm(*, axis: tuple[int, ...], keepdims: bool, ord: Any) -> Kernel:
     if not axis or ord in _OWN_NORMS:
-        return _vector_norm.bind(axis=axis, keepdims=keepdims, ord=ord)  # type: ignore[attr-defined]
-    kernel = _general_norm.bind(axis=axis, keepdims=keepdims)  # type: ignore[attr-defined]
+        return facts_of(_vector_norm)["bind"](axis=axis, keepdims=keepdims, ord=ord)
+    kernel = facts_of(_general_norm)["bind"](axis=axis, keepdims=keepdims)
     return at_place(lambda place: functools.partial(kernel, number_at(ord, np.float64, place)))
 
 

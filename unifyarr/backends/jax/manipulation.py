@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import bits, known_by
+from ..kernels import bits, facts_of, known_by
 from ._compiled import INDEX, compiled, engine, with_operands
 from ._memory import beside, fetched
 from ._spread import split_of
@@ -114,7 +114,9 @@ def _rolled(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -
 
 
 def _rolling(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Callable[[jax.Array], jax.Array]:
-    move = _rolled.known(x, shift=shift, axis=axis)  # type: ignore[attr-defined]
+    move = facts_of(_rolled)["known"](x, shift=shift, axis=axis)
+    if move is None:
+        raise AssertionError("a roll declines nothing")
 
     def known(x: jax.Array, /) -> jax.Array:
         return move(x) if split_of(x) is None else _roll_known(x, shift=shift, axis=axis)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..kernels import state
+from ..kernels import facts_of, state
 from ._engine import FLOAT, EagerTensor, binary, constant, integers, raw, scalar, select
 from ._private import is_for_xla
 
@@ -30,7 +30,7 @@ def _of_two(op: str, order: str) -> Callable[[Any, Any], Any]:
         return select(_or(wins(x1, x2), raw.IsNan(x=x1)), x1, x2)
 
     kernel.__name__ = kernel.__qualname__ = op
-    state(kernel, plain=function.plain)  # type: ignore[attr-defined]
+    state(kernel, plain=facts_of(function)["plain"])
     return kernel
 
 

@@ -232,8 +232,9 @@ def _match(pattern: object, variable: Variable, found: dict[str, Variable]) -> b
 
 
 def _are_equal(first: Variable, second: Variable) -> bool:
-    both = isinstance(first, Constant) and isinstance(second, Constant)
-    return both and first.signature() == second.signature()  # type: ignore[attr-defined]
+    if isinstance(first, Constant) and isinstance(second, Constant):
+        return first.signature() == second.signature()
+    return False
 
 
 def _has_value(constant: Constant, number: object) -> bool:

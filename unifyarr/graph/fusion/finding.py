@@ -7,13 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..._core.engines.handle import Handle
 from ..._core.kernels.types import ArrayType
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.nodes import copy_nodes
 from ..core.rewriting import attempt
-from ..kernels.kernelop import KernelOp, is_filled
+from ..kernels.kernelop import KernelOp, is_filled, kernel_of
 from ..kernels.windows import roots
 from .assembly import can_assemble
 from .composed import Composed
@@ -106,7 +105,7 @@ def _readers(fgraph: FunctionGraph, variable: Variable) -> Iterator[Apply | None
 
 def window_of(member: Member) -> tuple[tuple[int, ...], tuple[Axis, ...]]:
     """Return where a member writes: start and axes of an operand."""
-    window = member.node.op.static["window"]  # type: ignore[attr-defined]
+    window = kernel_of(member.node).static["window"]
     axes = tuple(Axis(axis, step) for axis, (_, step, length) in enumerate(window) if length != 1)
     return tuple(start for start, _, _ in window), axes
 
@@ -138,7 +137,7 @@ class _Building:
 
     def __init__(self, fgraph: FunctionGraph, members: Sequence[Member]) -> None:
         self.fgraph, self.members = fgraph, members
-        self.backend: Handle = members[0].node.op.backend  # type: ignore[attr-defined]
+        self.backend = kernel_of(members[0].node).backend
         self.inside = {member.node for member in members}
         self.arguments: dict[Variable, int] = {}
         self.reads: dict[Operand, Slot] = {}

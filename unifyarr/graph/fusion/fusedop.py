@@ -168,13 +168,13 @@ class FusedOp(Op):
             compile_now(run)
         return run if is_program(run) else None
 
-    def _bound_in_place(self, run: Any) -> Callable[..., Any]:
+    def _bound_in_place(self, run: Callable[..., Any]) -> Callable[..., Any]:
         places = tuple(self.host[key] for key in range(self.nout))
-        returns: Any = places[0] if self.nout == 1 else places
+        returns = places[0] if self.nout == 1 else places
         if is_program(run):
             # A function in Python around it would take as long as the loop on a small array.
             run.returns = returns
-            return run  # type: ignore[no-any-return]
+            return run
 
         def overwrite(*natives: np.ndarray, out: None = None) -> Any:
             run(*natives)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
-from ..kernels.kernelop import is_kernel
+from ..kernels.kernelop import is_kernel, kernel_of
 from .recipes import are_loops, recipe_of
 from .region import Axis
 from .steps import Recipe
@@ -56,7 +56,7 @@ class Member(NamedTuple):
 
 def _iterated(node: Apply, recipe: Recipe | None) -> Shape:
     if recipe is None:
-        return tuple(length for _, _, length in node.op.static["window"])  # type: ignore[attr-defined]
+        return tuple(length for _, _, length in kernel_of(node).static["window"])
     return shape_of(node.inputs[0] if recipe.reduces else node.outputs[0])
 
 
@@ -267,7 +267,7 @@ def _is_backward(variable: Variable) -> bool:
 
 
 def _writes(node: Apply) -> bool:
-    if not is_kernel(node, "set_window") or not are_loops(node.op.backend):  # type: ignore[attr-defined]
+    if not is_kernel(node, "set_window") or not are_loops(kernel_of(node).backend):
         return False
     x, value = node.inputs
     return x.type is not None and value.type is not None and x.type.dtype == value.type.dtype

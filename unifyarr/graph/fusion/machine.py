@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -26,13 +26,16 @@ from .loops import Loop, find_loop
 from .region import Axis, Operand, Region, Step, run_by_steps
 from .threads import GRAIN, get_num_threads, main_thread
 
+if TYPE_CHECKING:
+    from ._machine import Program
+
 
 def give_turns() -> None:
     """Do nothing: where a function of Python begins, the interpreter lets other threads go on."""
 
 
 try:
-    from . import _machine as _native  # type: ignore[attr-defined]
+    from . import _machine as _native
 except ImportError:
     native: Any = None
 else:
@@ -69,7 +72,7 @@ def bind(region: Region, host: HostLoops | None = None) -> Callable[..., Any]:
     return program if host is None or host.exchange is not None else _through_numpy(program, host)
 
 
-def program_of(region: Region, host: HostLoops | None = None) -> Any:
+def program_of(region: Region, host: HostLoops | None = None) -> Program | None:
     """Return what the compiled part runs a region by, ``None`` if it can't; see ``bind``."""
     assembly = assemble(region) if native else None
     if assembly is None:
@@ -106,12 +109,12 @@ def _through_numpy(run: Callable[..., None], host: HostLoops) -> Callable[..., A
     return through_numpy
 
 
-def is_program(function: object) -> bool:
+def is_program(function: object) -> TypeGuard[Program]:
     """Return whether a function is run by the compiled part alone."""
     return native is not None and isinstance(function, native.Program)
 
 
-def copying(shape: Sequence[int], target: ArrayType, host: HostLoops | None = None) -> Any:
+def copying(shape: Sequence[int], target: ArrayType, host: HostLoops | None = None) -> Program | None:
     """Return the program that copies an array to one of a shape that it's broadcast to; see ``program_of``."""
     return program_of(_copy(tuple(shape), tuple(target.shape), target.dtype), host)
 
@@ -125,7 +128,7 @@ def _copy(source: tuple[int, ...], target: tuple[int, ...], dtype: np.dtype[np.g
     return Region(target, ((source, dtype), (target, dtype)), (read,), (), (), ((0, written),))
 
 
-def compile_now(function: Any) -> bool:
+def compile_now(function: object) -> bool:
     """Compile what ``bind`` returned, and wait for it; return whether it runs generated code now.
 
     It does not where there is no compiler, or no steps that C and NumPy define alike.
@@ -146,7 +149,7 @@ class _Hot:
     """Has a program compiled which is called often."""
 
     def __init__(
-        self, program: weakref.ref[object], region: Region, by_steps: Callable[..., None], host: HostLoops | None
+        self, program: weakref.ref[Program], region: Region, by_steps: Callable[..., None], host: HostLoops | None
     ):
         self._program, self.region, self.by_steps, self.host = program, region, by_steps, host
 
@@ -160,7 +163,7 @@ class _Hot:
             compile_now(program)
 
 
-def _compiled(region: Region, by_steps: Callable[..., None], host: HostLoops | None) -> object:
+def _compiled(region: Region, by_steps: Callable[..., None], host: HostLoops | None) -> Program | None:
     """Return a program with generated loops; ``None`` if there are none."""
     assembly = assemble(region, generated=True, watches=host is None)
     tasks = [each.task for each in assembly.instructions if each.checks] if assembly else []
@@ -170,7 +173,9 @@ def _compiled(region: Region, by_steps: Callable[..., None], host: HostLoops | N
     return None if kernels is None else _program(assembly, by_steps, iter(kernels), host)
 
 
-def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterator[int], host: HostLoops | None) -> Any:
+def _program(
+    assembly: Assembly, by_steps: Callable[..., None], kernels: Iterator[int], host: HostLoops | None
+) -> Program:
     region = assembly.region
     windows = tuple(
         (
@@ -189,7 +194,7 @@ def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterato
     )
     instructions = tuple(_instructions(assembly, kernels))
     report = warn.Report(region.steps)
-    program = native.Program(
+    program: Program = native.Program(
         shape=region.shape,
         arguments=region.arguments,
         windows=windows,

@@ -16,13 +16,14 @@ from .fusedop import FusedOp
 
 def joined(schedule: Schedule, functions: Sequence[Callable[..., object]]) -> Callable[..., list[object]] | None:
     """Return what runs a schedule, whose nodes are run by ``functions``; ``None`` if Python has to call them."""
-    if not functions or not all(map(machine.is_program, functions)):
+    programs = [function for function in functions if machine.is_program(function)]
+    if not programs or len(programs) < len(functions):
         return None
     constants = {place: data for place, data in enumerate(schedule.start) if data is not None}
     numbers = {place: number for number, place in enumerate((*schedule.inputs, *constants))}
     places = []
-    for function, each in zip(functions, schedule.instructions, strict=True):
-        if not isinstance(each.node.op, FusedOp) or function.returns is None:  # type: ignore[attr-defined]
+    for program, each in zip(programs, schedule.instructions, strict=True):
+        if not isinstance(each.node.op, FusedOp) or program.returns is None:
             return None
         given = tuple(numbers[place] for place in each.inputs)
         places.append(given)
@@ -30,6 +31,6 @@ def joined(schedule: Schedule, functions: Sequence[Callable[..., object]]) -> Ca
             numbers[each.outputs[output]] = given[place]
     results = tuple(numbers[place] for place in schedule.outputs)
     run: Callable[..., list[Any]] = machine.native.sequence(
-        tuple(functions), tuple(places), results, tuple(constants.values()), len(schedule.inputs)
+        tuple(programs), tuple(places), results, tuple(constants.values()), len(schedule.inputs)
     )
     return run

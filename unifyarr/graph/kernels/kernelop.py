@@ -216,6 +216,13 @@ def is_kernel(node: Apply | None, *names: str) -> bool:
     return node is not None and isinstance(node.op, KernelOp) and node.op.name in names
 
 
+def kernel_of(node: Apply) -> KernelOp:
+    """Return the operation of a node that is known to be a kernel."""
+    if not isinstance(node.op, KernelOp):
+        raise TypeError(f"{node.op!r} is no kernel")
+    return node.op
+
+
 def record_of(node: Apply | None) -> Kernel | None:
     """Return what is known of a node's kernel, ``None`` for another operation."""
     return node.op.record if node is not None and isinstance(node.op, KernelOp) else None

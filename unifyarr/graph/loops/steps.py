@@ -264,8 +264,9 @@ class Steps:
 def is_stage(node: Apply) -> bool:
     """Return whether a node is a view, or needs no call of Python."""
     op = node.op
-    if isinstance(innermost(op), FusedOp):
-        program = innermost(op).program()  # type: ignore[attr-defined]
+    inner = innermost(op)
+    if isinstance(inner, FusedOp):
+        program = inner.program()
         # What takes long runs in several threads.
         return program is not None and program.cost <= LONG
     if not isinstance(op, KernelOp):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Number
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from ..._core.arrays.recipes import geometry
 
 # Two values of one of these types that compare equal are the same for every function.
 PLAIN = frozenset({int, bool, str, bytes, type(None)})
+# Whether the instances of a dataclass are equal where their fields are.
+_compares = attrgetter("__dataclass_params__.eq")
 
 
 def structure_key(spec: object) -> tuple[Hashable, ...]:
@@ -105,7 +108,7 @@ def exact(value: object) -> Hashable:
         return kind, value, frozenset(map(exact, value))
     if isinstance(value, tuple):
         return kind, value, tuple(map(exact, value))
-    if is_dataclass(kind) and kind.__dataclass_params__.eq:  # type: ignore[attr-defined]
+    if is_dataclass(kind) and _compares(kind):
         compared = (each.name for each in fields(kind) if (each.compare if each.hash is None else each.hash))
         return kind, value, tuple([exact(getattr(value, name)) for name in compared])
     return kind, value

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from opcode import opmap
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 from ..._core.values.caller import NUMERIC
 
@@ -115,11 +115,22 @@ def _path(tree: ast.AST, place: Place) -> Iterator[ast.AST]:
         node = next((child for child in ast.iter_child_nodes(node) if _contains(child, place)), None)
 
 
+class _Placed(Protocol):
+    lineno: int
+    col_offset: int
+    end_lineno: int
+    end_col_offset: int
+
+
+def _has_place(node: ast.AST) -> TypeGuard[_Placed]:
+    return hasattr(node, "lineno")
+
+
 def _contains(node: ast.AST, place: Place) -> bool:
-    if not hasattr(node, "lineno"):
+    if not _has_place(node):
         # Such as a comprehension: its parts say where it is.
         return any(_contains(child, place) for child in ast.iter_child_nodes(node))
-    begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
     return begin <= place[:2] and place[2:] <= end
 
 

@@ -13,7 +13,7 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.natives import mismatch
 from ..core.basic import Constant, Variable
 from ..core.names import bytes_of
-from ..kernels.kernelop import is_kernel
+from ..kernels.kernelop import is_kernel, kernel_of
 
 
 def common_backend(arrays: Sequence[Array]) -> Handle:
@@ -92,7 +92,7 @@ def stores_of(place: int, x: Variable, new: Variable) -> list[Store]:
         if node is None or not is_kernel(node, "set_window") or len(found) == MOST_WINDOWS:
             return whole
         variable, value = node.inputs
-        axes = node.op.static["window"]  # type: ignore[attr-defined]
+        axes = kernel_of(node).static["window"]
         # An argument's own memory may hold another window, which is written first.
         is_argument = value.owner is None and not isinstance(value, Constant)
         # A 0-d array may be written to a window of one element.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
 import numpy.polynomial as theirs
 
 from ... import functions as ua
@@ -21,18 +23,22 @@ class _OnArrays:
     """What NumPy's classes compute beside coefficients: arrays of the backend of their argument, or the current one."""
 
     _values: ClassVar[Any]
+    # As NumPy's classes have them.
+    coef: np.ndarray
+    domain: np.ndarray
+    mapparms: Callable[[], tuple[complex, complex]]
 
     def __call__(self, arg: Any) -> Any:
         if isinstance(arg, _Base):
             return super().__call__(arg)  # type: ignore[misc]
-        offset, scale = self.mapparms()  # type: ignore[attr-defined]
-        return self._values(ua.add(ua.multiply(as_array(arg), scale), offset), self.coef)  # type: ignore[attr-defined]
+        offset, scale = self.mapparms()
+        return self._values(ua.add(ua.multiply(as_array(arg), scale), offset), self.coef)
 
     def roots(self) -> Array:
         return as_array(super().roots())  # type: ignore[misc]
 
     def linspace(self, n: int = 100, domain: Any = None) -> tuple[Array, Array]:
-        first, last = self.domain if domain is None else domain  # type: ignore[attr-defined]
+        first, last = self.domain if domain is None else domain
         x = ua.linspace(first, last, n)
         return x, self(x)
 
