@@ -12,7 +12,6 @@ from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
-from .._core.values.native import Native
 from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..errors import TraceError
@@ -184,7 +183,7 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
     def _name(self) -> str:
         return getattr(self._function, "__name__", type(self._function).__name__)
 
-    def _found(self, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[CalledProgram, list[Native]]:
+    def _found(self, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[CalledProgram, list[object]]:
         leaves, spec = flatten((args, kwargs), in_order=True)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         return self._programs.find(common_backend(arrays), leaves, spec, (args, kwargs)), leaves

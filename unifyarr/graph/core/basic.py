@@ -8,7 +8,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._core.values.maps import IOMap
-from ..._core.values.native import Native
 from ..._core.values.supplying import NotSupplied
 from ..._core.values.symbols import Symbol
 from .declarations import Declarations, victims_of
@@ -89,7 +88,7 @@ class Variable(Symbol):
         # Whether its memory must never be overwritten.
         self.indestructible = indestructible
 
-    def _called(self, declaration: object, call: object) -> Native:
+    def _called(self, declaration: object, call: object) -> object:
         raise NotSupplied
 
     def _as_array(self) -> Any:

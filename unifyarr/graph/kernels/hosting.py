@@ -150,7 +150,7 @@ def _inside(handle: Any, node: Apply, natives: Sequence[object]) -> Sequence[obj
         found = run(*[base.copy(x) if place in victims else x for place, x in enumerate(values)])
         return list(found) if len(node.outputs) > 1 else [found]
 
-    def rule(k: Any, needs: Sequence[bool], g: object, out: Any, *operands: Any) -> list[object]:
+    def rule(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Native) -> Sequence[Native | None]:
         cotangents = k.whole(g, out)
         with where_natives_are(k.handle) as there:
             return _pulled(there, op, operands, out, cotangents)

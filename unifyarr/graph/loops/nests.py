@@ -14,7 +14,6 @@ from ..._core.arrays.weak import WeakFloat
 from ..._core.engines.tracing import capture
 from ..._core.kernels.types import ArrayType
 from ..._core.values.arguments import as_integer, shown
-from ..._core.values.native import Native
 from ...container.container import flatten, unflatten
 from ...errors import DtypeError, ShapeError, StructureError
 from ...functions import asarray, full
@@ -108,7 +107,7 @@ def _as_array(x: Any, what: str, like: Array | None = None) -> Array:
     raise TypeError(f"{what} is an array, a number or a nest of them, not {shown(x)}")
 
 
-def as_pair(found: object, what: str) -> tuple[Native, Native]:
+def as_pair(found: object, what: str) -> tuple[object, object]:
     """Return what a step returned, which has to be a pair."""
     if not (isinstance(found, tuple) and len(found) == 2):
         raise TypeError(f"a step of {what} returns a pair, what is carried on and a result, not {shown(found)}")

@@ -6,14 +6,13 @@ import contextlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..._core.engines.registry import load
 from ..._core.kernels.record import Alias
 from ..._core.kernels.types import ArrayType
-from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides, shadow
 from ...typing import Shape
 from ..core.basic import Apply, Constant, Variable
@@ -62,7 +61,7 @@ class _Unknown(Exception):
     """Only a run would tell the strides."""
 
 
-def _unknown(variable: Variable) -> Native:
+def _unknown(variable: Variable) -> NoReturn:
     raise _Unknown
 
 

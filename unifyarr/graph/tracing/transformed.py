@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -150,7 +150,7 @@ class Recording:
         """Trace the function where the transformation calls it."""
 
         @functools.wraps(self._function)
-        def function(*args: object, **kwargs: object) -> Native:
+        def function(*args: object, **kwargs: object) -> NoReturn:
             inner = InnerTrace(trace, born, name)
             leaves, spec = flatten((args, kwargs))
             made = trace_call(_meeting(self._function), leaves, spec, inner)
@@ -207,7 +207,7 @@ def _runner(backend: Handle, transformation: Transformation, leaves: Sequence[ob
     # Values that are no arrays are those of the trace, whatever the caller does to them afterwards.
     kept = [ARRAY if isinstance(x, Array) else x.copy() if isinstance(x, np.ndarray) else x for x in leaves]
 
-    def run(function: Callable[..., object], arrays: Sequence[Array]) -> tuple[list[Native], Native]:
+    def run(function: Callable[..., object], arrays: Sequence[Array]) -> tuple[list[Any], Any]:
         given = iter(arrays)
         args, kwargs = unflatten(spec, [next(given) if leaf is ARRAY else leaf for leaf in kept])
         with use_backend(backend.name):
