@@ -11,7 +11,7 @@ import pytest
 import unifyarr as ua
 
 from .counting import UNFORGIVEN, counting
-from .test_cases import THERE, assert_there, numpys, there
+from .test_cases import assert_there, numpys, there
 
 X = np.arange(12.0).reshape(4, 3)
 PLACES, NEGATIVE, OUTSIDE = np.array([2, 0, 2]), np.array([-1, -4, 3]), np.array([0, 4, 1])
@@ -42,7 +42,7 @@ READS: dict[str, Callable[[ua.Array, Any], Any]] = {
     "gather": lambda x, i: ua.gather(x, ua.stack([i, i % 3], axis=-1)),
     "increment": _increment,
     "write a number": _write,
-    "write values": lambda x, i: _write(x, i, there(VALUES) if x.device == THERE else ua.asarray(VALUES)),
+    "write values": lambda x, i: _write(x, i, there(VALUES) if x.backend == "torch" else ua.asarray(VALUES)),
     "write pairs": _write_both,
     "scatter": lambda x, i: ua.scatter(x, i[:, None], 1.0, mode="add"),
     "segment_sum": lambda x, i: ua.segment_sum(x[:3], ua.abs(i), num_segments=4),

@@ -97,3 +97,28 @@ def test_out_is_resized_and_written() -> None:
     x, out = torch.ones(5, device=HERE), torch.empty(0, device=HERE)
     torch.add(x, 1, out=out)
     assert out.tolist() == [2] * 5
+
+
+def test_numbers_arent_copied_from_the_host(backend: str) -> None:
+    with counting(places=True) as events:
+        x = ua.full((2, 3), 0.5, device=THERE)
+        y = ua.float_power(x, 2.5) + ua.where(x > 0, x, 3.0) + ua.asarray(7, device=THERE)
+        z = ua.clip(ua.ldexp(y, 3), 0, 1e3)
+    assert z.device == THERE
+    assert not events["to_device"], events.of("to_device")
+
+
+# torch.func warns of a module that it imports itself.
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
+def test_zeros_without_memory_become_memory() -> None:
+    x = torch.ones(2, device=HERE)
+    value, tangent = torch.func.jvp(lambda y: y[0] * y[1] * torch.ones((), device=HERE), (x,), (x,))
+    assert (value.item(), tangent.item()) == (1, 2)
+
+
+def test_wait_synchronises_any_accelerator(backend: str) -> None:
+    x = ua.ones(3, device=THERE)
+    with counting() as events:
+        ua.compute(x)
+        x._backend.wait(x.native)
+    assert events["sync"] >= 1

@@ -40,7 +40,8 @@ class Lending {
     {
         On there(device);
         at::Tensor made = at::detail::empty_strided_generic(x.sizes(), x.strides(), &allocator, KEYS, x.scalar_type());
-        if (auto bytes = made.storage().nbytes()) {
+        // A tensor that stands for zeros has no memory, and new memory is zero.
+        if (auto bytes = x._is_zerotensor() ? 0 : made.storage().nbytes()) {
             auto stored = x.storage().nbytes() - x.storage_offset() * x.itemsize();
             allocator.copy_data(made.storage().mutable_data(), x.const_data_ptr(), std::min(bytes, stored));
         }

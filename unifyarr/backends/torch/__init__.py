@@ -69,6 +69,7 @@ from ._shared import (
     default_device,
     derivatives,
     extent,
+    has_accelerator,
     has_address,
     independent,
     is_expanded,
@@ -82,6 +83,10 @@ from ._shared import (
 
 # What NumPy takes as it is: of complex numbers the conjugates may not be computed yet.
 _PLAIN = frozenset(DTYPES.values()) - COMPLEX - frozenset(OF_ML_DTYPES.values())
+
+
+# The dtypes whose numbers go to an accelerator as arguments of a kernel.
+_FILLS = frozenset(dtype for dtype in DTYPES if dtype.kind in "bif") - frozenset(OF_ML_DTYPES)
 
 
 def _bits(itemsize: int) -> tuple[np.dtype[Any], torch.dtype]:
@@ -226,8 +231,8 @@ class Backend(base.Backend[Tensor]):
 
     def wait(self, natives: Any) -> None:
         """Wait until a tensor, or each of several, is computed."""
-        if torch.cuda.is_initialized():
-            torch.cuda.synchronize()
+        if has_accelerator():
+            torch.accelerator.synchronize()
 
     def check_type(self, native: Tensor) -> None:
         """Raise for a tensor of a subclass that means something else: one that says itself what operations do."""
@@ -280,6 +285,11 @@ class Backend(base.Backend[Tensor]):
 
     def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Tensor:
         """Return a tensor with the values of ``array``; ``copy=False`` shares memory that torch can describe."""
+        if device is None:
+            device = default_device()
+        if device is not None and device.type != "cpu" and array.size == 1 and array.dtype in _FILLS:
+            # Nothing is copied from the host, and nothing waits.
+            return torch.full(array.shape, array.item(), dtype=DTYPES[array.dtype], device=device)
         if copy or (array.dtype.isnative and not _is_shareable(array)):
             array = np.array(array, order="C")
         try:
@@ -290,8 +300,6 @@ class Backend(base.Backend[Tensor]):
             known = OF_ML_DTYPES.get(array.dtype)
             bits = array if known is None else array.view(_bits(array.itemsize)[0])
             native = torch.from_numpy(bits) if known is None else torch.from_numpy(bits).view(known)
-        if device is None:
-            device = default_device()
         return native if device is None else native.to(device)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Tensor:
