@@ -52,6 +52,15 @@ def default_device(backend: str) -> str:
     return _chosen.get(backend, "cpu")
 
 
+def mixes_threads(backend: str) -> bool:
+    """Return whether an engine computes wrong values where threads compute at a time.
+
+    TensorFlow does on the second of two logical CPUs, with its own operations alone: ``tf.raw_ops.Reshape`` to a shape
+    of its own in each thread raises for the shape of another one, some times in 10,000.
+    """
+    return backend == "tensorflow" and default_device(backend).startswith("cpu:")
+
+
 def make_arrays_on(backend: str, device: str) -> None:
     """Make a device the default of an engine, by the engine's own setting."""
     import unifyarr as ua
