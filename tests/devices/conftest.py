@@ -19,7 +19,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     device: str = config.getoption("--device") or ""
     if not device.startswith(("cpu", "sim")):
         return True if collection_path.name != "test_process.py" else None
-    counts = collection_path.name in ("test_indices.py", "test_simulation.py")
+    counts = collection_path.name in ("test_indices.py", "test_making.py", "test_simulation.py")
     of_torch = counts and not device.startswith("sim")
     return True if of_torch or collection_path.name == "test_process.py" else None
 

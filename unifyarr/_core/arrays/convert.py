@@ -172,6 +172,18 @@ def stays(data: object) -> bool:
     return x is not None and must_stay(x)
 
 
+def _lies_elsewhere(data: Any, backend: Handle) -> bool:
+    """Return whether data holds arrays of a backend on an accelerator, where reading each would wait for it."""
+    if isinstance(data, (list, tuple)):
+        return any(_lies_elsewhere(each, backend) for each in data)
+    x = _wrapped(data)
+    if x is None or x._backend is not backend:
+        return False
+    device = backend.device(read(x))
+    # An array on several devices has no name of one.
+    return isinstance(device, str) and device != "cpu"
+
+
 def _join(data: object, backend: Handle, dtype: DType | None, device: object) -> Native:
     # What NumPy makes of the data with zeros in place of the arrays has the shape, the dtype and the other elements.
     arrays: list[Array | None] = []
@@ -307,7 +319,7 @@ def from_data(
 ) -> Native:
     """Return a new native array with the values of data, which is known to hold no arrays if it's ``plain``."""
     holds_arrays = not plain and _holds_arrays(data)
-    if holds_arrays and stays(data):
+    if holds_arrays and (stays(data) or _lies_elsewhere(data, backend)):
         return _join(data, backend, dtype, device)
     array = _as_numpy(_gather_scalars(data) if holds_arrays else data, dtype)
     if device is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -29,14 +30,15 @@ def _numpy_errors(kernel: Kernel) -> Kernel:
     return call
 
 
+_OF_SHAPES = re.compile("shape|size|dimension|square|broadcast|expand")
+
+
 def _numpy_error(error: Exception) -> Exception:
     if isinstance(error, torch.linalg.LinAlgError):
         return np.linalg.LinAlgError(str(error))
-    if isinstance(error, (RuntimeError, IndexError)) and not isinstance(
-        error, (NotImplementedError, torch.OutOfMemoryError)
-    ):
-        return ShapeError(str(error))
-    return error
+    # Other errors of the engine have other causes: devices that mix, or a library that fails.
+    is_of_shapes = type(error) is IndexError or (type(error) is RuntimeError and _OF_SHAPES.search(str(error)))
+    return ShapeError(str(error)) if is_of_shapes else error
 
 
 def _check_matrix(x: Tensor) -> None:

@@ -1,0 +1,55 @@
+"""Arrays that are made of arrays on a device lie there, and nothing is read for it; errors that aren't of shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+
+from .counting import counting
+from .test_cases import assert_there, there
+
+X = np.arange(6.0).reshape(2, 3)
+
+
+def test_lists_of_arrays_are_joined_there(backend: str) -> None:
+    x = there(X)
+    with counting(places=True) as events:
+        found = ua.asarray([[x[0, 1], 2.5], [x[1, 2] * 1, 3]])
+    assert_there(found)
+    assert found.tolist() == [[1, 2.5], [5, 3]]
+    assert not events["sync"] + events["to_host"], events.of("sync", "to_host")
+
+
+def test_data_go_to_the_default_device(backend: str) -> None:
+    for made in (
+        *(ua.asarray([1.0, 2.0]), ua.asarray(X), ua.asarray(1), ua.arange(3), ua.linspace(0, 1, 3), ua.eye(2)),
+        *(ua.asarray(X, backend="numpy").to_backend("torch"), ua.random.Generator(0).random(3)),
+    ):
+        assert made.device == "sim:0"
+
+
+def test_devices_that_mix_are_no_error_of_shapes(backend: str) -> None:
+    x, y = there(X), ua.asarray(X)
+    for function in (ua.matmul, ua.linalg.solve, ua.vecdot):
+        with pytest.raises(ua.errors.DeviceError):
+            function(x[:, :2], y[:, :2])
+
+
+def test_products_of_integers_are_numpys(backend: str) -> None:
+    generator = np.random.default_rng(0)
+    for dtype in ("int8", "uint16", "int32", "uint64", "bool"):
+        for shapes in (((3, 4), (4, 2)), ((4,), (4, 2)), ((3, 4), (4,)), ((4,), (4,)), ((2, 1, 3, 0), (5, 0, 2))):
+            one, other = (generator.integers(0, 255, shape).astype(dtype) for shape in shapes)
+            found = there(one) @ there(other)
+            assert_there(found)
+            np.testing.assert_array_equal(found.to_numpy(), one @ other)
+
+
+def test_a_failing_library_is_no_error_of_shapes(backend: str) -> None:
+    from unifyarr.backends.torch.linalg import _numpy_error
+
+    error = RuntimeError("cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when calling `cusolverDnCreate(handle)`")
+    assert _numpy_error(error) is error
+    assert isinstance(_numpy_error(RuntimeError("mat1 and mat2 shapes cannot be multiplied")), ua.errors.ShapeError)
