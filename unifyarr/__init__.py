@@ -46,7 +46,6 @@ from ._core.engines.dtypes import (  # fmt: skip
     uint64,
 )
 from ._core.engines.registry import available_backends
-from ._core.modes.debugging import debug
 from ._version import __version__
 from .container import tree as _tree
 from .container.container import Container
@@ -67,6 +66,7 @@ from .functions.inplace import (
     supports_inplace_updates,
     variable,
 )
+from .modes.debug import debug
 
 if _TYPE_CHECKING:
     from . import fft, graph, linalg, nn, on, optim, random, signal, special

@@ -17,10 +17,10 @@ from unifyarr._core.engines.handle import Handle
 from unifyarr._core.engines.registry import load
 from unifyarr._core.kernels.moving import METHODS
 from unifyarr._core.kernels.record import KERNELS, Batch
-from unifyarr.batching.handle import batch_of
-from unifyarr.batching.natives import Batched
-from unifyarr.batching.rule import OF_KINDS, OWN
 from unifyarr.errors import TraceError
+from unifyarr.modes.batch.handle import batch_of
+from unifyarr.modes.batch.natives import Batched
+from unifyarr.modes.batch.rule import OF_KINDS, OWN
 
 from ..derivatives.cases import CASES, Case, cplx, real
 from ..natives import skip_unless

@@ -18,14 +18,14 @@ from unifyarr._core.kernels import record
 from unifyarr._core.kernels.moving import METHODS
 from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, KINDS, Batch, Derivative
 from unifyarr.backends.kernels import Facts, state
-from unifyarr.batching.handle import BatchHandle
-from unifyarr.batching.natives import Batched
-from unifyarr.batching.rule import OF_KINDS, OWN
-from unifyarr.derivatives.record import Entry, Taped
 from unifyarr.derivatives.rule import RULES
-from unifyarr.derivatives.tape import TapeHandle
 from unifyarr.errors import LostDerivativeError, TraceError
 from unifyarr.graph.kernels.kernelop import kernel_op
+from unifyarr.modes.batch.handle import BatchHandle
+from unifyarr.modes.batch.natives import Batched
+from unifyarr.modes.batch.rule import OF_KINDS, OWN
+from unifyarr.modes.tape.entries import Entry, Taped
+from unifyarr.modes.tape.handle import TapeHandle
 
 from ..derivatives.cases import CASES
 

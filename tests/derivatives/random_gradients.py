@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import unifyarr as ua
-from unifyarr.derivatives.learnt import SEEN
+from unifyarr.derivatives.walks.replay import SEEN
 
 LENGTH = 4
 NAMES = ("a", "b", "c")

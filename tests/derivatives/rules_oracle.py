@@ -14,8 +14,8 @@ from unifyarr._core.arrays.ownership import read
 from unifyarr._core.engines.handle import Handle
 from unifyarr._core.engines.registry import load
 from unifyarr.derivatives import rules as rules
-from unifyarr.derivatives.kernels import Kernels
 from unifyarr.derivatives.rule import RULES, Into, settled
+from unifyarr.modes.rule_kernels import Kernels
 
 Values = Sequence[np.ndarray]
 

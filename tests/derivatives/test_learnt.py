@@ -11,8 +11,9 @@ import pytest
 
 import unifyarr as ua
 from tests.oracle import as_numpy
-from unifyarr.derivatives import courses, learnt
-from unifyarr.derivatives.record import Entry
+from unifyarr.derivatives.walks import replay as learnt
+from unifyarr.modes.tape import call_paths as courses
+from unifyarr.modes.tape.entries import Entry
 from unifyarr.testing import needs
 
 # The last two calls of so many are learnt.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.graph.tracing.replaying import TransformedOp
+from unifyarr.modes.trace.replaying import TransformedOp
 
 from ..natives import skip_unless
 

@@ -22,7 +22,7 @@ from unifyarr.errors import BackendMismatchError, BackendNotFoundError, CompileW
 from unifyarr.graph.compiling import PROGRAMS
 from unifyarr.graph.kernels.kernelop import COPY, STORE
 from unifyarr.graph.run.program import COPIES
-from unifyarr.graph.tracing import crossing
+from unifyarr.modes.trace import crossing
 from unifyarr.testing import has, needs
 
 from ..natives import skip_unless

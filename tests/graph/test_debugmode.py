@@ -40,7 +40,7 @@ from unifyarr.graph import (
 )
 from unifyarr.graph.compiling import compile
 from unifyarr.graph.run.debugmode import DebugProgram
-from unifyarr.graph.tracing.tracing_backend import type_of
+from unifyarr.modes.trace.traced import type_of
 from unifyarr.testing import has
 
 from ..natives import native, skip_unless, values_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import unifyarr as ua
-from unifyarr.graph.tracing import crossing
+from unifyarr.modes.trace import crossing
 from unifyarr.testing import has
 
 from ..natives import skip_unless

@@ -15,7 +15,7 @@ import pytest
 import unifyarr as ua
 from tests.graph import random_nests
 from unifyarr.errors import LostStateError, ShapeError, StaleStateError, TraceError
-from unifyarr.graph.tracing import survivors
+from unifyarr.modes.trace import survivors
 
 from ..natives import skip_without_derivatives
 from ..oracle import assert_same

@@ -13,7 +13,7 @@ from unifyarr.container.container import flatten
 from unifyarr.errors import CopyError, TraceError, UnknownShapeError
 from unifyarr.graph.core.basic import Variable
 from unifyarr.graph.kernels.kernelop import KernelOp
-from unifyarr.graph.tracing.traced import Examples
+from unifyarr.modes.trace.traced import Examples
 from unifyarr.testing import has
 from unifyarr.testing.cases import CASES, Case
 

@@ -14,9 +14,9 @@ from unifyarr._core.kernels.record import KERNELS
 from unifyarr._core.kernels.types import ArrayType
 from unifyarr.errors import InvalidValueError, TraceError
 from unifyarr.graph import trace
-from unifyarr.graph.tracing import trace as tracing
-from unifyarr.graph.tracing.crossing import Crossing
-from unifyarr.graph.tracing.replaying import Replay
+from unifyarr.modes.trace import trace as tracing
+from unifyarr.modes.trace.crossing import Crossing
+from unifyarr.modes.trace.replaying import Replay
 from unifyarr.testing import needs
 
 from ..natives import skip_unless

@@ -193,3 +193,15 @@ def test_each_thread_has_a_record_of_its_own(backend: str) -> None:
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(work, range(4)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_linear_part_of_an_array_whose_length_only_a_run_tells(backend: str, way: str) -> None:
+    x, v = fresh([0.5, -1, 2, 3], [1, 0.5, 1, 1])
+
+    def function(x: ua.Array) -> ua.Array:
+        positive = x[x > 0]
+        return ua.matmul(positive, positive) * x
+
+    found = WAYS[way](lambda x, v: ua.linearize(function, x)[1](v))(x, v)
+    assert_same(found, [18.75, -4.375, 35.25, 46.25])

@@ -10,8 +10,8 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.engines.tracing import running
-from unifyarr.derivatives import kernels
 from unifyarr.errors import BackendMismatchError, LostDerivativeError
+from unifyarr.modes import rule_kernels as kernels
 
 from ..natives import has_one_device, skip_unless
 from ..oracle import assert_same

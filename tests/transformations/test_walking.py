@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.derivatives import reverse
-from unifyarr.derivatives.like import Like
-from unifyarr.derivatives.record import Entry
+from unifyarr.derivatives.walks import reverse
+from unifyarr.modes.like import Like
+from unifyarr.modes.tape.entries import Entry
 from unifyarr.testing import needs
 
 from ..oracle import assert_same

@@ -14,8 +14,8 @@ from .._core.writing.inplace import assign
 from ..container.container import flatten
 from ..graph.core.fgraph import FunctionGraph
 from ..graph.kernels.executors import Schedule
-from ..graph.tracing.crossing import Crossing
-from ..graph.tracing.trace import Trace, trace_call
+from ..modes.trace.crossing import Crossing
+from ..modes.trace.trace import Trace, trace_call
 
 
 def hidden_among(arrays: Iterable[Array]) -> Array | None:

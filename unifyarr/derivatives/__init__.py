@@ -1,9 +1,10 @@
-"""Derivatives of our own: a rule for each kernel, and the record of calls that the rules are run over.
+"""Derivatives of our own, in three parts: rules, a tape, and walks.
 
-``rule.py`` has what a rule is, ``rules/`` the rules, ``kernels.py`` and ``kinds.py`` the kernels as rules call them,
-``record.py`` calls that have a derivative, ``tape.py`` the backend that records them, with ``calls.py`` and
-``tape_backend.py``, ``operations.py`` those of users' kernels, ``loops.py`` loops and branches, ``held.py`` and
-``declared.py`` functions and operations that become one call of a record, and ``reverse.py`` and ``forward.py`` what
-walks a record. The rules are written in kernels of a backend, so that one text serves an engine's arrays, the nodes of
-a trace, and the record of another derivative around it.
+``rules/`` has the rule of each kernel, and ``rule.py`` says what a rule is. ``unifyarr/modes/tape`` records the calls
+of kernels on values that have a derivative. ``walks/`` runs the rules over what was recorded. ``ua.grad`` puts the
+three together: ``transformations/gradients.py``, or ``transformations/plain.py`` for plain arrays outside of other
+modes.
+
+Rules are written in the kernels of a backend (``modes/rule_kernels.py``), so that one text serves an engine's arrays,
+the nodes of a trace, a batch, and the tape of another derivative around this one.
 """

@@ -15,7 +15,7 @@ from .._core.values.records import Record
 
 if TYPE_CHECKING:
     from .._core.values.native import Native
-    from .kernels import Kernels
+    from ..modes.rule_kernels import Kernels
 
 # A cotangent as rules return it, and those of several results as they get them.
 Cotangent: TypeAlias = "Native | Into | Outside"

@@ -15,6 +15,7 @@ from .._core.engines.tracing import running
 from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..errors import TraceError
+from ..modes.trace.crossing import common_backend, loses_gradients
 from .building.rewriters import NodeRewriter
 from .building.running import GraphFunction
 from .core.basic import Variable
@@ -24,7 +25,6 @@ from .run.options import Parameters, checked_options
 from .run.programs import Programs
 from .run.registry import Names, Rewrite
 from .run.telling import tell_in_python
-from .tracing.crossing import common_backend, loses_gradients
 
 if TYPE_CHECKING:
     from ..typing import BackendName

@@ -10,10 +10,10 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines.handle import Handle
-from .._core.modes.transforming import InsideHandle
 from .._core.values.shapes import as_axis
 from ..container.container import flatten, trees, unflatten
 from ..errors import ShapeError
+from ..modes.mode import Level
 from .run import TransformedCall, from_values, is_data, recorded
 
 
@@ -143,7 +143,7 @@ def _call(run: TransformedCall, natives: list[Any]) -> tuple[list[Any], list[Any
     return found[: counts[0]], found[counts[0] :]
 
 
-def for_each(handle: InsideHandle, function: Callable[..., list[Any]], natives: Sequence[Any]) -> list[Any]:
+def for_each(handle: Level, function: Callable[..., list[Any]], natives: Sequence[Any]) -> list[Any]:
     """Return what a function of natives inside gives for each element of the first axes of natives."""
     around = handle.around
     if around.shape(natives[0])[0]:

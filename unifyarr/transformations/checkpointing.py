@@ -10,11 +10,20 @@ from .._core.arrays.ownership import read
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import capture
 from .._core.values.arguments import check_callable
-from ..derivatives.forward import push
-from ..derivatives.held import Apart, Nest, constant, later, natives_of, recording_of, where_natives_are, wrapped
-from ..derivatives.record import Taped, at_places
-from ..derivatives.reverse import pull
-from ..derivatives.tape import TapeHandle, tape_of
+from ..derivatives.walks.forward import push
+from ..derivatives.walks.reverse import pull
+from ..modes.tape.entries import Taped, at_places
+from ..modes.tape.function_calls import (
+    Apart,
+    Nest,
+    constant,
+    later,
+    natives_of,
+    recording_of,
+    where_natives_are,
+    wrapped,
+)
+from ..modes.tape.handle import TapeHandle, tape_of
 from .returned import Transformed
 from .run import write
 

@@ -13,11 +13,11 @@ from .._core.engines.tracing import running
 from .._core.values.arguments import as_integers, check_callable
 from .._core.values.pickling import Wrapper
 from ..container.container import flatten
-from ..derivatives.held import Nest, natives_of, where_natives_are, wrapped
-from ..derivatives.kernels import kernels_of
-from ..derivatives.record import Taped, at_places, is_floating
-from ..derivatives.reverse import pull
-from ..derivatives.tape import TapeHandle
+from ..derivatives.walks.reverse import pull
+from ..modes.rule_kernels import kernels_of
+from ..modes.tape.entries import Taped, at_places, is_floating
+from ..modes.tape.function_calls import Nest, natives_of, where_natives_are, wrapped
+from ..modes.tape.handle import TapeHandle
 from .custom_batches import OfBatch
 from .custom_calls import CustomCall, deriving_engine, has_derivative, is_in_body, level_of
 

@@ -9,9 +9,9 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.ownership import read
 from .._core.engines.tracing import running
-from ..derivatives.held import wrapped
-from ..derivatives.kernels import kernels_of
-from ..derivatives.like import Like
+from ..modes.like import Like
+from ..modes.rule_kernels import kernels_of
+from ..modes.tape.function_calls import wrapped
 from .batching import vmap
 
 Arrays = Sequence[Array]

@@ -15,15 +15,15 @@ from .._core.engines.current import current_name
 from .._core.engines.handle import Handle
 from .._core.engines.registry import load
 from .._core.engines.tracing import capture, running, tracing
-from .._core.modes.transforming import Scope
-from ..batching.handle import BatchHandle
-from ..batching.natives import Batched
 from ..container.container import flatten
-from ..derivatives.held import Apart, Nest, constant, natives_of, where_natives_are, wrapped
-from ..derivatives.kernels import Kernels
-from ..derivatives.record import Taped, is_floating
-from ..derivatives.tape import TapeHandle
 from ..errors import LostDerivativeError, ShapeError, StructureError, TracedMutationError
+from ..modes.batch.handle import BatchHandle
+from ..modes.batch.natives import Batched
+from ..modes.rule_kernels import Kernels
+from ..modes.scope import Scope
+from ..modes.tape.entries import Taped, is_floating
+from ..modes.tape.function_calls import Apart, Nest, constant, natives_of, where_natives_are, wrapped
+from ..modes.tape.handle import TapeHandle
 from .custom_batches import OfBatch
 
 

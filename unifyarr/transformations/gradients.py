@@ -15,8 +15,8 @@ from .._core.engines import dtypes
 from .._core.engines.tracing import capture, mode
 from .._core.values.arguments import as_integers, shown
 from ..container.container import flatten, unflatten
-from ..derivatives.record import NotInline
 from ..errors import DtypeError, ShapeError, StructureError, UnknownShapeError
+from ..modes.tape.entries import NotInline
 from .plain import gradients_at_once
 from .run import TransformedCall, engine_for, graph_trace, recorded
 

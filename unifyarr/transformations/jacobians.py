@@ -10,10 +10,10 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
-from .._core.modes.transforming import InsideHandle
-from ..batching.handle import batch_of
-from ..derivatives.tape import TapeHandle
 from ..errors import DtypeError
+from ..modes.batch.handle import batch_of
+from ..modes.mode import Level
+from ..modes.tape.handle import TapeHandle
 from .batching import for_each
 from .gradients import Argnums, Function, by_argument, check_floating, grad, prepare
 from .run import TransformedCall, from_values, recorded
@@ -157,7 +157,7 @@ def _by_columns(run: TransformedCall) -> Blocks:
     return blocks, others
 
 
-def _for_each(handle: InsideHandle, function: Function, basis: list[Any]) -> list[Any]:
+def _for_each(handle: Level, function: Function, basis: list[Any]) -> list[Any]:
     """Return what a function of a list gives for each element of a batch."""
     if not isinstance(handle, TapeHandle):
         return for_each(handle, lambda *natives: function(list(natives)), basis)

@@ -14,12 +14,12 @@ from .._core.arrays.array import Array, marked, wrap
 from .._core.engines.dtypes import SCALARS
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import tracing
-from .._core.modes.transforming import Scope
 from ..container.container import flatten, unflatten
-from ..derivatives.learnt import walk
-from ..derivatives.like import Like
-from ..derivatives.record import Entry, Taped
-from ..derivatives.tape import TapeHandle, tape_of
+from ..derivatives.walks.replay import walk
+from ..modes.like import Like
+from ..modes.scope import Scope
+from ..modes.tape.entries import Entry, Taped
+from ..modes.tape.handle import TapeHandle, tape_of
 from .run import TransformedCall, arguments_of, arrays_outside
 
 # What a function is passed as it is.

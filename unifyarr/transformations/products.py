@@ -8,9 +8,9 @@ from typing import Any
 
 from .._core.arrays.array import Array
 from ..container.container import flatten, unflatten
-from ..derivatives.record import NotInline
-from ..derivatives.tape import TapeHandle
 from ..errors import UnknownShapeError
+from ..modes.tape.entries import NotInline
+from ..modes.tape.handle import TapeHandle
 from .gradients import Argnums, Function, alike, grad, jvp, prepared_for
 from .run import engine_for, graph_trace
 
@@ -89,11 +89,12 @@ def _recorded(trace: Any, function: Function, primals: tuple[Any, ...], has_aux:
     # A copy, since the arguments may be written before the product is asked for.
     kept = unflatten(spec, [x.copy() if isinstance(x, Array) else x for x in leaves])
 
+    # The operation outlives the trace, whose arrays it mustn't keep.
+    count = len(primals)
+
     def product(place: slice) -> Callable[[Function], Function]:
         def of(function: Function) -> Function:
-            return lambda *both: jvp(function, both[: len(primals)], both[len(primals) :], has_aux, backend=engine)[
-                place
-            ]
+            return lambda *both: jvp(function, both[:count], both[count:], has_aux, backend=engine)[place]
 
         return of
 

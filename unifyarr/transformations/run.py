@@ -20,14 +20,10 @@ from .._core.engines.handle import Handle
 from .._core.engines.natives import mismatch
 from .._core.engines.registry import load
 from .._core.engines.tracing import Running, capture, goes_on, inside, mode, run_of, running
-from .._core.modes.transforming import InsideHandle, Scope, inside_of, value_around
 from .._core.values.arguments import check_callable, shown
 from .._core.writing.inplace import as_target, assign, check_target
-from ..batching.handle import batch_of
 from ..container.container import Container, flatten, unflatten
 from ..container.tree import as_item
-from ..derivatives.record import NotInline
-from ..derivatives.tape import tape_of
 from ..errors import (
     BackendFeatureError,
     BackendMismatchError,
@@ -36,6 +32,12 @@ from ..errors import (
     TraceError,
     UnknownShapeError,
 )
+from ..modes.batch.handle import batch_of
+from ..modes.eager import eager_in
+from ..modes.mode import Level
+from ..modes.scope import Scope, value_around
+from ..modes.tape.entries import NotInline
+from ..modes.tape.handle import tape_of
 from .returned import Transformed
 
 # The engines that transform functions of arrays whose backend can't, such as NumPy's, where they're named: torch takes
@@ -370,7 +372,7 @@ def _native_outside(native: Any, given: Handle, handle: Handle) -> Any:
 
 def _backends(
     leaves: Sequence[Any], scope: Running | None, name: str | None, batch: bool
-) -> tuple[Handle, Handle, InsideHandle]:
+) -> tuple[Handle, Handle, Level]:
     """Return the backend of the results, the backend of the arrays outside, and its stand-in inside."""
     if name is not None and not isinstance(name, str):
         raise TypeError(f"backend is the name of a backend, not {shown(name)}")
@@ -405,13 +407,13 @@ def _backends(
     if name is None:
         return given, given, (batch_of if batch else tape_of)(given)
     if not given.can_transform:
-        return given, given, inside_of(_transforming(given, name))
+        return given, given, eager_in(_transforming(given, name))
     if name != given.name:
         raise BackendMismatchError(
             f"backend={name!r} names an engine for arrays whose backend has no transformations, such as NumPy's, but "
             f"these are of backend {given.name!r}: move them, with to_backend()"
         )
-    return given, given, inside_of(given)
+    return given, given, eager_in(given)
 
 
 def _transforming(given: Handle, name: str) -> Handle:

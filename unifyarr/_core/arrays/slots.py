@@ -43,13 +43,13 @@ class Slots(_Base):
     slot         meaning                                  always true                          written by
     ============ ======================================== ==================================== =======================
     ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array inplace
-                 until a write ends (``ownership.Held``); when it's ``settled``                ownership short
+                 until a write ends (``ownership.Held``); when it's ``settled``                ownership fast_calls
                  computed, of a recipe
     ``_backend`` the backend that computes with           never changed; of a view, that of    array elements
-                 ``_native``                              its base                             recipes short
+                 ``_native``                              its base                             recipes fast_calls
     ``_base``    of a view, the owner of the memory; else no view                              array elements
                  ``None``                                                                      items programs
-                                                                                               recipes short
+                                                                                               recipes fast_calls
     ``_element`` of an ``Element``, the number that       ``_native`` isn't set while there's  elements
                  stands for ``_native`` until that is     a number; ``None`` when it is
                  read
@@ -57,7 +57,7 @@ class Slots(_Base):
                  ``_native``                              after ``_native``, read before it    recipes
     ``_born``    the engine's trace that it was made in   set inside a trace alone             array capturing
                                                                                                transformed programs
-                                                                                               short
+                                                                                               fast_calls
     ``_owned``   whether nothing else has ``_native``     true after a write of our own, until ownership program
                                                           it's handed out or a trace reads it
     ``_run``     the writes collected in a variable of    its holder has the values of         ownership

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import BackendFeatureError, BadThunkOutput, DebugModeError
+from ...modes.debug import is_known, values_of
 from ..arrays.array import Array
 from ..engines.comparing import same
 from ..engines.tracing import checked, checking, running
-from ..modes.debugging import is_known, values_of
 from .invoke import declined
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...backends.base.deferring import wanting_chunks
 from ...errors import CopyError, ShapeError
+from ...modes.debug import check_call
 from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.numbers import as_known_number
@@ -22,7 +23,6 @@ from ..engines.current import current
 from ..engines.refusals import explained
 from ..engines.registry import load
 from ..engines.tracing import checking, inside, mode, running
-from ..modes.debugging import check_call
 from ..values.records import Record
 from ..writing.inplace import as_target, check_backend, check_target
 from .applications import handle_operation

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...modes.debug import check_get_item, check_write
 from ..arrays.array import Array, wrap
 from ..arrays.leaving import known_position
 from ..arrays.ownership import read
@@ -12,7 +13,6 @@ from ..arrays.recipes import View, is_view_at, make_view
 from ..arrays.views import Elements, Window
 from ..engines.refusals import explains
 from ..engines.tracing import checking, mode, running
-from ..modes.debugging import check_get_item, check_write
 from ..values.lengths import PartialShape
 from ..values.supplying import supply
 from .inplace import assign, check_target, fit

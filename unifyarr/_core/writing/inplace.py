@@ -15,6 +15,7 @@ from numpy import float64
 from numpy.exceptions import ComplexWarning
 
 from ...errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
+from ...modes.debug import check_write
 from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
@@ -28,7 +29,6 @@ from ..engines.dtypes import DType
 from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
-from ..modes.debugging import check_write
 from ..values.caller import where
 from ..values.lengths import PartialShape, equal_as_known
 from ..values.native import Native

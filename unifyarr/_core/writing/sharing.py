@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...modes.debug import array_in
 from ..arrays.array import Array
 from ..arrays.nest import Nest
 from ..arrays.overlap import overlap
 from ..engines.tracing import current
-from ..modes.debugging import array_in
 
 
 def share_memory(first: object, second: object, ask: Callable[[np.ndarray, np.ndarray], bool]) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..kernels import kernels_of
-from ..reverse import pull
+from ...modes.rule_kernels import kernels_of
+from ...modes.tape.handle import tape_of
 from ..rule import joint_rule
-from ..tape import tape_of
+from ..walks.reverse import pull
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
     from ..rule import Cotangent
 
 # A native, or a tuple of them.

@@ -27,7 +27,7 @@ from .matrices import (
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
     from ..rule import Cotangent, Cotangents
 
 

@@ -10,7 +10,7 @@ from .backward import backward
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
 
 # -- arithmetic -------------------------------------------------------------------------------------------------------
 

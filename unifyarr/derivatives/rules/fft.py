@@ -12,8 +12,8 @@ from .structure import part
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
+    from ...modes.rule_kernels import Kernels
     from ...typing import Shape
-    from ..kernels import Kernels
 
 # By what the transpose in the other direction is divided, if this one is divided so.
 _OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho"}

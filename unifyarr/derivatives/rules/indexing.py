@@ -13,7 +13,7 @@ from ..rule import Into, joint_rule, rule
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
     from ..rule import Cotangent, Cotangents
 
 # All operands after the array, or after the value too: there are as many as the array has axes.

@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
 
 
 def adjoint(k: Kernels, x: Native) -> Native:

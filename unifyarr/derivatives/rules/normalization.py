@@ -11,7 +11,7 @@ from .reductions import count
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
     from ..rule import Cotangent, Cotangents
 
 Axis = tuple[int, ...]

@@ -11,7 +11,7 @@ from .reductions import of_extremum
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
 
 Axis = tuple[int, ...]
 Order = float | Literal["fro", "nuc"] | None

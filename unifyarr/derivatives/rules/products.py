@@ -9,7 +9,7 @@ from ..rule import rule
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
 
 
 def _left(k: Kernels, g: Native, out: Native, x: Native, y: Native) -> Native:

@@ -12,7 +12,7 @@ from .structure import flipped, part
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
 
 Axis = tuple[int, ...]
 

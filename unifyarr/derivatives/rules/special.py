@@ -11,7 +11,7 @@ from ..rule import joint_rule, rule
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
     from ..rule import Cotangent, Cotangents, OfOne
 
 _ROOT = math.sqrt(math.pi)

@@ -12,7 +12,7 @@ from .indexing import added_along
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
     from ..rule import Cotangent
 
 Window = Sequence[tuple[int, int, int]]

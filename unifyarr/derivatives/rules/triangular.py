@@ -12,7 +12,7 @@ from .matrices import column, corner, solve_triangular
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
-    from ..kernels import Kernels
+    from ...modes.rule_kernels import Kernels
     from ..rule import Cotangent
 
 

@@ -15,6 +15,10 @@ from ..._core.values.declared import functions
 from ..._core.values.native import Native
 from ..._core.values.supplying import supply
 from ...errors import BackendFeatureError, ShapeError
+from ...modes.trace.crossing import common_backend
+from ...modes.trace.kernel_calls import node_of, node_of_values, record
+from ...modes.trace.trace import EnclosedTrace, Trace
+from ...modes.trace.traced import Traced, device_of, type_of
 from ...transformations.run import write
 from ..core.basic import Apply, Constant, Op, Variable
 from ..core.destroyhandler import DestroyHandler
@@ -23,10 +27,6 @@ from ..core.names import describe
 from ..kernels.executors import shared
 from ..kernels.hosting import Hosted, OnCopies, is_users, run_of
 from ..kernels.kernelop import COPY, STORE, KernelOp, kernel_op
-from ..tracing.crossing import common_backend
-from ..tracing.recording import node_of, node_of_values, record
-from ..tracing.trace import EnclosedTrace, Trace
-from ..tracing.traced import Traced, device_of, type_of
 from .arraytypes import as_array_type, values_of
 from .variables import around_variables, backend_of_variables
 

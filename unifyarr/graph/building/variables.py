@@ -23,11 +23,11 @@ from ..._core.values.shapes import c_strides
 from ..._core.values.supplying import supply
 from ...container.container import flatten, unflatten
 from ...errors import TraceError, UnknownShapeError
+from ...modes.trace.crossing import Crossing
+from ...modes.trace.trace import EnclosedTrace, Trace
+from ...modes.trace.traced import Traced, device_of, innermost_trace, type_of
 from ..core.basic import Constant, Variable
 from ..kernels.kernelop import KernelOp
-from ..tracing.crossing import Crossing
-from ..tracing.trace import EnclosedTrace, Trace
-from ..tracing.traced import Traced, device_of, innermost_trace, type_of
 from .arraytypes import known_array_type
 
 Parameters = ParamSpec("Parameters")

@@ -16,12 +16,12 @@ from ..._core.calling.applications import as_native
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..._core.engines.tracing import running
-from ..._core.modes.transforming import Scope
 from ..._core.values.declared import functions
 from ..._core.values.native import Native
-from ...derivatives.held import where_natives_are
-from ...derivatives.record import NotInline
 from ...errors import BackendFeatureError, InvalidValueError
+from ...modes.scope import Scope
+from ...modes.tape.entries import NotInline
+from ...modes.tape.function_calls import where_natives_are
 from ..core.basic import Apply, Op, Type, Variable
 
 PACKAGE = __name__.partition(".")[0] + "."

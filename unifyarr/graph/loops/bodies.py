@@ -20,6 +20,14 @@ from ..._core.kernels.types import ArrayType
 from ..._core.values.lazily import cached_property
 from ..._core.values.shapes import c_strides
 from ...container.container import flatten
+from ...modes.trace.crossing import Crossing
+from ...modes.trace.engine import TraceEngine
+from ...modes.trace.handle import enclosed_handle
+from ...modes.trace.layouts import strides_of
+from ...modes.trace.selection import outside
+from ...modes.trace.trace import EnclosedTrace, Trace, trace_call
+from ...modes.trace.traced import Traced, known_type
+from ...modes.trace.transformed import InnerBackend
 from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
@@ -30,13 +38,6 @@ from ..kernels.hosting import bound_on
 from ..run.debugmode import DebugProgram
 from ..run.registry import Own, Rewrite, selected
 from ..run.rewriting import Rewriting
-from ..tracing.crossing import Crossing
-from ..tracing.layouts import strides_of
-from ..tracing.selections import outside
-from ..tracing.trace import EnclosedTrace, Trace, trace_call
-from ..tracing.traced import Traced, known_type
-from ..tracing.tracing_backend import TracingBackend, enclosed_handle
-from ..tracing.transformed import InnerBackend
 
 
 class BodyTrace(EnclosedTrace):
@@ -47,7 +48,7 @@ class BodyTrace(EnclosedTrace):
     def __init__(self, enclosing: Trace) -> None:
         backend = enclosing.backend
         # Where the engine traces too, a native may not outlive that trace.
-        inside = InnerBackend if enclosing.is_transformed else TracingBackend
+        inside = InnerBackend if enclosing.is_transformed else TraceEngine
         super().__init__(enclosing, Crossing(backend), enclosed_handle(backend, enclosing.handle, inside))
         self.is_transformed, self.is_batched = enclosing.is_transformed, enclosing.is_batched
         self.examples, self.layouts = enclosing.examples, enclosing.layouts

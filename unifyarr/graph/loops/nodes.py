@@ -11,11 +11,11 @@ from ..._core.arrays.ownership import read
 from ..._core.kernels.types import ArrayType
 from ..._core.values.shapes import c_strides
 from ...errors import InplaceUpdateError
+from ...modes.trace.kernel_calls import node_of
+from ...modes.trace.trace import Trace
+from ...modes.trace.traced import Traced, device_of
 from ...transformations.run import write
 from ..core.basic import Op, Variable
-from ..tracing.recording import node_of
-from ..tracing.trace import Trace
-from ..tracing.traced import Traced, device_of
 from .bodies import Body, strides_in, trace_body
 from .ops import ScanOp, SwitchOp, WhileOp
 

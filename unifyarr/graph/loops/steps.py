@@ -16,6 +16,7 @@ from ..._core.engines.handle import Handle
 from ..._core.kernels.record import Alias
 from ..._core.kernels.types import ArrayType
 from ..._core.values.native import Native
+from ...modes.trace.traced import known_type
 from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
@@ -27,7 +28,6 @@ from ..kernels.executors import bound_and_compiled
 from ..kernels.hosting import run_of
 from ..kernels.into import Into, innermost
 from ..kernels.kernelop import COPY, STORE, KernelOp
-from ..tracing.traced import known_type
 from .calls import call_of
 
 # Up to how many bytes what is carried has two buffers: both stay in the cache.

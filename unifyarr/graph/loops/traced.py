@@ -10,17 +10,17 @@ from ..._core.arrays.ownership import read
 from ..._core.engines.tracing import capture, running, tracing
 from ..._core.values.native import Native
 from ..._core.values.supplying import supply
-from ...derivatives.record import NotInline
-from ..tracing.trace import Trace
-from ..tracing.traced import Traced, innermost_trace
-from ..tracing.tracing_backend import TracingHandle
+from ...modes.tape.entries import NotInline
+from ...modes.trace.handle import TraceHandle
+from ...modes.trace.trace import Trace
+from ...modes.trace.traced import Traced, innermost_trace
 from . import nodes
 
 
 def trace_of(handle: object) -> Trace:
     """Return the running trace, of which a handle's natives must be."""
     trace = innermost_trace()
-    if not isinstance(trace, Trace) or getattr(handle, "traced", None) is not trace.backend:
+    if not isinstance(trace, Trace) or not isinstance(handle, TraceHandle) or handle.base is not trace.backend:
         raise NotInline
     return trace
 
@@ -38,7 +38,7 @@ def met(arrays: Sequence[Array]) -> list[Native]:
 
 
 def scan(
-    handle: TracingHandle,
+    handle: TraceHandle,
     step: Callable[..., tuple[list[Any], list[Any]]],
     state: Sequence[Traced],
     xs: Sequence[Traced],
@@ -62,7 +62,7 @@ def scan(
 
 
 def while_loop(
-    handle: TracingHandle,
+    handle: TraceHandle,
     condition: Callable[..., Any],
     body: Callable[..., list[Any]],
     state: Sequence[Traced],
@@ -83,7 +83,7 @@ def while_loop(
 
 
 def switch(
-    handle: TracingHandle, index: Traced, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Traced]
+    handle: TraceHandle, index: Traced, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Traced]
 ) -> list[Traced]:
     """Return what one of several functions of the operands returns."""
     trace = trace_of(handle)
@@ -93,6 +93,6 @@ def switch(
         return list(map(read, nodes.switch(trace, number, functions)))
 
 
-supply(TracingHandle.scan, scan)
-supply(TracingHandle.while_loop, while_loop)
-supply(TracingHandle.switch, switch)
+supply(TraceHandle.scan, scan)
+supply(TraceHandle.while_loop, while_loop)
+supply(TraceHandle.switch, switch)

@@ -21,8 +21,8 @@ from ..._core.engines.current import current
 from ..._core.engines.tracing import mode
 from ..._core.writing.indexing import view_at
 from ...container.container import unflatten
+from ...modes.trace.crossing import loses_gradients
 from ..kernels.executors import Schedule
-from ..tracing.crossing import loses_gradients
 from .guards import can_guard, guard, knows_memory, reads_of, value_of
 from .keys import PLAIN, leaf_key
 from .nests import Leaf, Nests, Unknown

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..._core.engines.comparing import native_values, same, same_bits
 from ..._core.engines.handle import Handle
-from ..._core.modes.debugging import UNSET
 from ..._core.values.native import Native
 from ...errors import BadDestroyMap, BadInplace, BadOptimization, BadThunkOutput, BadViewMap, InvalidValueError
+from ...modes.debug import UNSET
 from ..core.basic import Apply, Type
 from ..fusion.fusedop import FusedOp
 from ..kernels.executors import Instruction

@@ -11,14 +11,14 @@ from collections.abc import Collection, Sequence
 from ..._core.engines.handle import Handle
 from ..._core.kernels.record import Alias
 from ..._core.values.shapes import c_strides
+from ...modes.trace.layouts import as_if_known, known_strides
+from ...modes.trace.traced import known_type
 from ..core.basic import Apply, Constant, Variable
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import attempt
 from ..kernels.kernelop import COPY, has_alias, is_kernel, record_of
 from ..kernels.laidout import LaidOut, Strides, is_alike, lay_out
-from ..tracing.layouts import as_if_known, known_strides
-from ..tracing.traced import known_type
 
 
 def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], stores: int, free: Collection[int]) -> None:

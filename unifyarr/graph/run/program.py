@@ -15,6 +15,10 @@ from ..._core.values.native import Native
 from ..._core.writing.inplace import check_target, finish_all, put
 from ..._core.writing.telling import tell_copied
 from ...errors import BackendFeatureError, CompileWarning
+from ...modes.trace.crossing import Crossing, Store, stores_of
+from ...modes.trace.trace import Trace, trace_call
+from ...modes.trace.traced import device_of
+from ...modes.trace.traced_call import TracedCall
 from ..core.basic import Apply, same_type
 from ..core.fgraph import FunctionGraph
 from ..fusion.fusedop import FusedOp
@@ -24,10 +28,6 @@ from ..kernels.executors import Executor, bound_and_compiled, executor
 from ..kernels.failing import may_fail
 from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
-from ..tracing.crossing import Crossing, Store, stores_of
-from ..tracing.trace import Trace, trace_call
-from ..tracing.traced import device_of
-from ..tracing.tracedcall import TracedCall
 from .handling import Handling
 from .options import Options
 from .registry import Rewrite, selected

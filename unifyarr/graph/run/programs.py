@@ -12,9 +12,9 @@ from ..._core.arrays.array import Array
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ...backends.forks import free_after_fork
+from ...modes.trace.crossing import Crossing
+from ...modes.trace.implicit import Implicit, Recording, State
 from ..core.names import leaf_parameters
-from ..tracing.crossing import Crossing
-from ..tracing.implicit import Implicit, Recording, State
 from .calls import CalledProgram
 from .keys import cache_key, state_key, structure_key
 from .options import Options

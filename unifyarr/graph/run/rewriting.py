@@ -11,6 +11,7 @@ from typing import Any
 from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
 from ...errors import InconsistencyError
+from ...modes.trace.traced import known_type
 from ..building.rewriters import NodeRewriter
 from ..building.variables import building_for
 from ..core.allornothing import AllOrNothing
@@ -32,7 +33,6 @@ from ..kernels.failing import may_fail
 from ..kernels.into import computed_into
 from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, stored
 from ..kernels.windows import compute_in_window, write_to_own
-from ..tracing.traced import known_type
 from .ordering import mark, unmark
 from .registry import REGISTERED, Own, Rewrite
 from .telling import tell_refused_rewrite

@@ -10,13 +10,13 @@ from ..._core.arrays.array import Array
 from ..._core.values.caller import line_of
 from ...container.comparing import agree
 from ...errors import StaleStateError
+from ...modes.trace.survivors import Search
+from ...modes.trace.traced_call import TracedCall
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.names import name_of
 from ..core.nodes import sorted_nodes
 from ..core.structure import structure
-from ..tracing.survivors import Search
-from ..tracing.tracedcall import TracedCall
 from .keys import exact
 
 

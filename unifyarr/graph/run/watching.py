@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._core.arrays.array import Array
 from ..._native import core
-from ..tracing.implicit import Place, Recording, State, Stateful
+from ...modes.trace.implicit import Place, Recording, State, Stateful
 from .keys import leaf_key
 
 Call = Callable[..., Any]

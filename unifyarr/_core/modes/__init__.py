@@ -1,1 +1,0 @@
-"""What changes inside a trace, a transformation or ``debug()``."""

@@ -1,1 +1,0 @@
-"""From a function of arrays to a graph."""
