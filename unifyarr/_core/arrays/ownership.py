@@ -30,7 +30,7 @@ class Held(Native):
 
     __slots__ = ("_array",)
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Slots) -> None:
         self._array = array
 
     def wait(self) -> object:
@@ -104,7 +104,7 @@ class Pending(Held):
         return self.native.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> object:
         """The engine's own dtype."""
         return self.native.dtype
 
@@ -117,7 +117,7 @@ class RunOfWrites(Held):
 
     __slots__ = ("dtype", "holder", "shape")
 
-    def __init__(self, array: Any, holder: Any) -> None:
+    def __init__(self, array: Slots, holder: Any) -> None:
         super().__init__(array)
         self.holder = holder
         # Writes ask for these, and end no run by it.
@@ -129,7 +129,7 @@ class RunOfWrites(Held):
         return native
 
     @property
-    def device(self) -> Any:
+    def device(self) -> object:
         """The engine's own device."""
         return self.holder.device
 
@@ -191,7 +191,7 @@ def hand_out(array: Slots) -> Any:
     """Return the native of an array for somebody who may keep it."""
     unrepeatable()
     native = settled(array._native)
-    root: Any = getattr(array, "_root", array)
+    root: Slots = getattr(array, "_root", array)
     if native is root._native:
         share(root)
     return native
@@ -248,7 +248,7 @@ def rebind(root: Slots, native: Native, *, owned: bool = False, instead_of: obje
     return True
 
 
-def run_of(root: Slots, steps: tuple[Any, ...]) -> RunOfWrites | None:
+def run_of(root: Slots, steps: tuple[object, ...]) -> RunOfWrites | None:
     """Return the run that a write of these steps belongs to: one under way, one to go on, or a new one.
 
     Only under ``LOCK``. Tensors that share the holder's values don't change: the holder copies before a write.

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex
 
 from ..values.native import Native
 from ..values.records import Record
 from .operators import TAKEN, Operators
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class Owner(Protocol):
@@ -23,10 +27,10 @@ class Owner(Protocol):
     def ask(self, places: frozenset[int]) -> None:
         """Note that what is traced depends on the values of some floats."""
 
-    def note(self, made: Any) -> None:
+    def note(self, made: object) -> None:
         """Note a float that mustn't outlive the trace."""
 
-    def scalar(self, x: WeakFloat, dtype: Any, backend: Any, device: Any) -> Native | None:
+    def scalar(self, x: WeakFloat, dtype: Any, backend: Any, device: object) -> Native | None:
         """Return a native 0-d array of a dtype that stands for a float; ``None`` if its value has to be asked for."""
 
 
@@ -63,24 +67,26 @@ class WeakFloat:
         getattr(float, name)
         return getattr(self.known(), name)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         import numpy as np
 
         return np.asarray(self.known(), dtype)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, /, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, /, *inputs: object, **options: object) -> object:
         return getattr(ufunc, method)(*known(inputs), **options)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Callable[..., object], types: object, args: object, kwargs: object
+    ) -> object:
         return function(*known(args), **known(kwargs))
 
     def __copy__(self) -> WeakFloat:
         return self
 
-    def __deepcopy__(self, memo: Any) -> WeakFloat:
+    def __deepcopy__(self, memo: object) -> WeakFloat:
         return self
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[object, ...]:
         return float, (self.known(),)
 
 

@@ -8,7 +8,7 @@ of a function for everything else. Without it the dispatcher serves all of them.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from ...errors import UnknownShapeError
@@ -72,7 +72,7 @@ class Dispatcher:
     def _take_parameters(self, signature: inspect.Signature) -> None:
         self.names = tuple(signature.parameters)
         self.only_positional, self.positional, self.variadic = 0, 0, -1
-        defaults: list[Any] = []
+        defaults: list[object] = []
         for place, each in enumerate(signature.parameters.values()):
             self.only_positional += each.kind is each.POSITIONAL_ONLY
             self.positional += each.kind <= each.POSITIONAL_OR_KEYWORD
@@ -104,7 +104,7 @@ class Dispatcher:
             return False
         return {*self.names[len(operands) :]} - {"out", "chunks"} <= {*parameters.keywords}
 
-    def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[object, ...]:
+    def bind(self, arguments: tuple[object, ...], keywords: dict[str, object]) -> tuple[object, ...]:
         """Return arguments in the places of their parameters, or raise ``TypeError``."""
         return values_of(self, self._parameters, arguments, keywords)
 
@@ -159,18 +159,18 @@ class Dispatcher:
         """Return the backend where arrays are made."""
         return self._bound or LOADED.get(scoped_name() or default.name or "") or current()
 
-    def _call(self, values: tuple[Any, ...]) -> Call:
+    def _call(self, values: tuple[object, ...]) -> Call:
         # Inside a trace another handle stands for the backend.
         bound = None if self._bound is None else inside(self._bound)
         return Call(dict(zip(self.names, values, strict=True)), self._parameters, bound)
 
-    def _passed(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _passed(self, values: tuple[Any, ...]) -> tuple[object, ...]:
         return values[: self.positional] + (values[self.variadic] if self.variadic >= 0 else ())
 
-    def _named(self, values: tuple[Any, ...]) -> dict[str, Any]:
+    def _named(self, values: tuple[object, ...]) -> dict[str, object]:
         return {name: values[self.names.index(name)] for name in self._parameters.keywords}
 
-    def _told(self, values: tuple[Any, ...], running: Mode | None) -> tuple[Handle, Any, list[Any]] | None:
+    def _told(self, values: tuple[object, ...], running: Mode | None) -> tuple[Handle, Hashable, list[object]] | None:
         """Return the backend of a call, what tells it from others, and what its program takes, if all is usual."""
         out = None if self.out < 0 else values[self.out]
         backend = self._usual_into(out) if self.creates else self._backend_of(values)
@@ -178,8 +178,8 @@ class Dispatcher:
             return None
         if out is not None and not takes_small(out, backend):
             return None
-        key: list[Any] = [backend]
-        inputs: list[Any] = []
+        key: list[Hashable] = [backend]
+        inputs: list[object] = []
         try:
             for role, value in zip(self.roles, values, strict=True):
                 if role == ARGUMENT:
@@ -195,7 +195,7 @@ class Dispatcher:
             return None
         return backend, told, inputs
 
-    def _tell(self, role: int, value: Any, backend: Handle, key: list[Any], inputs: list[Any]) -> bool:
+    def _tell(self, role: int, value: Any, backend: Handle, key: list[Hashable], inputs: list[object]) -> bool:
         """Note what tells an operand from others, and what the program takes for it; return whether it's usual."""
         if role == SEQUENCE:
             if type(value) not in (list, tuple):
@@ -217,7 +217,7 @@ class Dispatcher:
         inputs.append(value if self.takes_arrays else native)
         return True
 
-    def _tell_array(self, x: Any, types: Any, backend: Handle, key: list[Any], inputs: list[Any]) -> bool:
+    def _tell_array(self, x: Any, types: Any, backend: Handle, key: list[Hashable], inputs: list[object]) -> bool:
         if type(x) not in types or x._backend is not backend:
             return False
         native = x._native
@@ -243,7 +243,7 @@ class Dispatcher:
             return self.usual()
         return None if self._bound is not None else getattr(out, "_backend", None)
 
-    def _run(self, program: Callable[..., Any], inputs: list[Any], backend: Handle, out: Any) -> Any:
+    def _run(self, program: Callable[..., Any], inputs: list[object], backend: Handle, out: object) -> Any:
         """Run the program of a known call; ``NotImplemented`` leaves the call to the stack of concerns."""
         cell = None if self.takes_arrays or backend.type_key is None else backend.trace_cell
         if cell is not None and cell.value is not backend.no_trace:
@@ -265,7 +265,7 @@ class Dispatcher:
             return NotImplemented
         return marked(native, backend, None)
 
-    def _mapped(self, values: tuple[Any, ...]) -> Any:
+    def _mapped(self, values: tuple[object, ...]) -> Any:
         """Call the function for each leaf of containers, where nothing else is asked for."""
         count = len(self._parameters.operands)
         operands, out = values[:count], None if self.out < 0 else values[self.out]

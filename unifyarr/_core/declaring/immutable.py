@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...typing import HasDType
 from ..arrays import convert
 from ..arrays.array import Array
 from ..arrays.ownership import LOCK, rebind
@@ -19,6 +20,7 @@ from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write
 from ..engines.refusals import is_refusal
 from ..values.lengths import PartialShape
+from ..values.native import Native
 from ..values.shapes import broadcast, check_memory
 from .declare import Declaration
 from .learnt import Learnt, direct_kernel
@@ -36,7 +38,7 @@ def let_cast(backend: Handle, declaration: Declaration) -> None:
     if kernel is None or casts_itself(kernel) or not (ufunc or name == "matmul"):
         return
 
-    def inputs(*natives: Any) -> list[Any]:
+    def inputs(*natives: Native) -> list[np.dtype[np.generic]]:
         found = [dtypes.BY_NUMPY[backend.dtype(x)] for x in natives]
         dtypes.check_computes(name, *found)
         if ufunc is None:
@@ -79,9 +81,9 @@ def at_once_path(backend: Handle, declaration: Declaration) -> FastPath:
         return kernel
     assert declaration.ufunc is not None
     known, casts = Learnt(direct_kernel(backend, declaration)), _casts(backend, declaration.ufunc)
-    key_of, calls = dtype_key(backend), dict[Any, FastPath]()
+    key_of, calls = dtype_key(backend), dict[object, FastPath]()
 
-    def unary(x: Any) -> object:
+    def unary(x: HasDType) -> object:
         key = key_of(x)
         try:
             call = calls[key]
@@ -89,7 +91,7 @@ def at_once_path(backend: Handle, declaration: Declaration) -> FastPath:
             call = calls[key] = known.of(x.dtype)
         return call(x)
 
-    def binary(x1: Any, x2: Any) -> Any:
+    def binary(x1: HasDType, x2: HasDType) -> object:
         key = key_of(x1)
         if key_of(x2) != key:
             one, other = casts(x1, x2)
@@ -108,7 +110,7 @@ def dtype_key(backend: Handle) -> Callable[[object], object]:
     return backend.dtype_key or (lambda native: id(native.dtype))
 
 
-def _casts(backend: Handle, ufunc: np.ufunc) -> Callable[[Any, Any], tuple[Any, Any]]:
+def _casts(backend: Handle, ufunc: np.ufunc) -> Callable[[HasDType, HasDType], tuple[HasDType, HasDType]]:
     """Return what casts two arrays of different dtypes as the loop wants them."""
     # By the identities of the dtypes, which are kept too: some engines' are slow to hash.
     kept: dict[tuple[int, int], tuple[object, ...]] = {}
@@ -119,7 +121,7 @@ def _casts(backend: Handle, ufunc: np.ufunc) -> Callable[[Any, Any], tuple[Any, 
         to = [None if has is gets else gets.dtype for has, gets in zip(given, wanted, strict=False)]
         return *to, one, other
 
-    def casts(x1: Any, x2: Any) -> tuple[Any, Any]:
+    def casts(x1: HasDType, x2: HasDType) -> tuple[HasDType, HasDType]:
         one, other = x1.dtype, x2.dtype
         found = kept.get((id(one), id(other)))
         if found is None:
@@ -135,11 +137,11 @@ def number_path(backend: Handle, declaration: Declaration, *, reflected: bool) -
     """Return the fast path on an array and a number of Python's, for which an array stands."""
     compute, beside = plain_path(backend, declaration), number_beside(backend, declaration, reflected=reflected)
 
-    def fast(x: object, value: object) -> object:
+    def fast(x: HasDType, value: object) -> object:
         number = beside(x, value)
         return NotImplemented if number is None else compute(x, number)
 
-    def fast_reflected(x: object, value: object) -> object:
+    def fast_reflected(x: HasDType, value: object) -> object:
         number = beside(x, value)
         return NotImplemented if number is None else compute(number, x)
 
@@ -151,7 +153,7 @@ def number_path(backend: Handle, declaration: Declaration, *, reflected: bool) -
 def _looked_up(
     backend: Handle,
     declaration: Declaration,
-    beside: Callable[[object, object], object],
+    beside: Callable[[HasDType, object], object],
     fast: FastPath,
     *,
     reflected: bool,
@@ -159,9 +161,9 @@ def _looked_up(
     """Return the same fast path, which finds the kernel with the array of a number, where both are of one dtype."""
     plain, key_of, known = backend.native_type, dtype_key(backend), Learnt(direct_kernel(backend, declaration))
     state, idle = backend.trace_state, backend.no_trace
-    kept: dict[Any, tuple[Any, FastPath]] = {}
+    kept: dict[object, tuple[Any, FastPath]] = {}
 
-    def learn(key: Any, x: Any, value: Any) -> tuple[object, FastPath]:
+    def learn(key: Any, x: HasDType, value: object) -> tuple[object, FastPath]:
         number = beside(x, value)
         if number is None:
             return None, declines
@@ -171,7 +173,7 @@ def _looked_up(
         kept[key] = (number, known.of(x.dtype)) if same else (value, fast)
         return kept[key]
 
-    def one(x: object, value: object) -> object:
+    def one(x: HasDType, value: object) -> object:
         if type(x) is not plain or state() is not idle:
             return NotImplemented
         kind = value.__class__
@@ -180,7 +182,7 @@ def _looked_up(
         number, call = kept.get(key) or learn(key, x, value)
         return call(x, number)
 
-    def other(x: object, value: object) -> object:
+    def other(x: HasDType, value: object) -> object:
         if type(x) is not plain or state() is not idle:
             return NotImplemented
         kind = value.__class__
@@ -193,7 +195,7 @@ def _looked_up(
 
 def number_beside(
     backend: Handle, declaration: Declaration, *, reflected: bool = False
-) -> Callable[[object, object], object]:
+) -> Callable[[HasDType, object], object]:
     """Return what gives, for an array and a number of Python's, the 0-d array that stands for the number.
 
     It's kept. ``None`` says that the general path has more to do. The kernel gets the two of them, ``reflected`` in the
@@ -205,7 +207,7 @@ def number_beside(
     kept: dict[object, tuple[object, object]] = {}
     key_of = dtype_key(backend)
 
-    def in_order(array: Any, number: Any) -> list[Any]:
+    def in_order(array: object, number: object) -> list[Any]:
         return [number, array] if reflected else [array, number]
 
     def learn(dtype: np.dtype[np.generic], value: Any) -> object:
@@ -219,7 +221,7 @@ def number_beside(
         except (TypeError, OverflowError):
             return None
 
-    def beside(x: Any, value: object) -> object:
+    def beside(x: HasDType, value: object) -> object:
         # A text tells the zeros apart.
         key = key_of(x), value.__class__, value or repr(value)
         found = kept.get(key)

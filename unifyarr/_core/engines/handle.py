@@ -67,7 +67,7 @@ class Handle(Members):
         self.kernels = dict(kernels)
         # The names of kernels by which NumPy computes on the host.
         self.by_host = frozenset(name for name, each in self.kernels.items() if getattr(each, "origin", "") == "host")
-        self._devices: dict[Any, Any] = {}
+        self._devices: dict[object, object] = {}
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
         self.native_type: type[Any] = engine.native_types[0]
         if self.trace_cell is not None:
@@ -92,13 +92,13 @@ class Handle(Members):
         if path.startswith("several_") and fast is not declines_write and not self.mutable:
             JOINED.add(f"fast_{path}")
 
-    def own_device(self, device: Any) -> object:
+    def own_device(self, device: object) -> object:
         """Return the engine's own device for what ``Backend.device`` gave."""
         if device not in self._devices:
             self._devices[device] = self.as_device(device)
         return self._devices[device]
 
-    def own_place(self, native: Native) -> Any:
+    def own_place(self, native: Native) -> object:
         """Return the engine's own device for data beside an array, ``None`` where it's any or isn't known yet."""
         place = self.place_beside(native)
         return None if place is None else self.own_device(place)
@@ -170,7 +170,7 @@ class GeneralHandle(Handle):
             return path
 
 
-def casts_itself(kernel: Any) -> bool:
+def casts_itself(kernel: object) -> bool:
     """Return whether an elementwise kernel casts its operands itself: the backend has made it by ``casting``."""
     return getattr(kernel, "casts_itself", False) is True
 
@@ -186,12 +186,12 @@ def declining(path: str) -> FastPath:
     return declines_write if path.startswith(("out_", "set_", "put_", "several_")) else declines
 
 
-def declines(*operands: Any, **options: Any) -> Any:
+def declines(*operands: object, **options: object) -> Any:
     """Leave a call to the general path."""
     return NotImplemented
 
 
-def declines_write(*operands: Any) -> bool:
+def declines_write(*operands: object) -> bool:
     """Leave a write to the general path."""
     return False
 

@@ -51,29 +51,29 @@ class Wrapper:
 
     _function: Callable[..., Any]
 
-    def _stand_for(self, function: Callable[..., Any]) -> None:
+    def _stand_for(self, function: Callable[..., object]) -> None:
         """Take the name and the documentation of a function."""
         # The attributes of another such object are its own.
         updated = () if isinstance(function, Wrapper) else functools.WRAPPER_UPDATES
         functools.update_wrapper(self, function, updated=updated)  # type: ignore[arg-type]
         self._function = function
 
-    def _made_by(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+    def _made_by(self) -> tuple[Callable[..., Any], tuple[object, ...], dict[str, object]]:
         """Return what makes it of its function, and the other arguments of that."""
         raise NotImplementedError
 
-    def _declared(self) -> dict[str, Any]:
+    def _declared(self) -> dict[str, object]:
         """Return the attributes that were set once it was made."""
         return {}
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
         """Bind the function to an instance, as a method."""
         return self if instance is None else MethodType(self, instance)  # type: ignore[arg-type]
 
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         function = copy.deepcopy(self._function, memo)
         return self if function is self._function else self._like(function)
 
@@ -84,7 +84,7 @@ class Wrapper:
         vars(made).update(self._declared())
         return made
 
-    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[object, ...]:
         is_named = found_by_name(self) is self
         if is_named and (protocol < 4 or not isinstance(_innermost(self), FunctionType)):
             # Older pickles have no names of attributes of objects.
@@ -94,7 +94,7 @@ class Wrapper:
         make, args, kwargs = self._made_by()
         return _made, (_to_pickle(self._function), make, args, kwargs), self._declared() or None
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: FunctionType | dict[str, object]) -> None:
         vars(self).update(vars(state)["held"] if isinstance(state, FunctionType) else state)
 
     @property
@@ -131,7 +131,7 @@ class Wrapper:
         return known[name]
 
 
-def _holding(value: Any) -> FunctionType:
+def _holding(value: object) -> FunctionType:
     """Return a function with an attribute, which ``cloudpickle`` pickles with it."""
 
     def holder() -> None: ...
@@ -172,7 +172,7 @@ def _as_it_was(function: Any) -> Any:
     return function
 
 
-def _made(function: Any, make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _made(function: Any, make: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     return make(_as_it_was(function), *args, **kwargs)
 
 

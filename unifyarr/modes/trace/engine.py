@@ -20,6 +20,7 @@ from .selection import Selection
 from .traced import Traced, innermost_trace, type_of
 
 if TYPE_CHECKING:
+from ...typing import Shape
     pass
 
 
@@ -29,13 +30,13 @@ class TraceEngine(ModeEngine[Traced]):
     has_strides = True
     native_types = (Traced,)
 
-    def dtype(self, native: Traced) -> Any:
+    def dtype(self, native: Traced) -> np.dtype[Any]:
         return native.dtype
 
-    def shape(self, native: Traced) -> Any:
+    def shape(self, native: Traced) -> Shape:
         return native.shape
 
-    def strides(self, native: Traced) -> Any:
+    def strides(self, native: Traced) -> Shape | None:
         # What is selected has memory of its own, if any.
         return None if isinstance(native, Selection) else strides_of(trace_of(self.base), native)
 

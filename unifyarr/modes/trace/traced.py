@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, Protocol
@@ -33,7 +33,7 @@ class Traced(Native):
     def __init__(
         self,
         variable: Variable,
-        device: Any,
+        device: Hashable,
         layout: tuple[int, ...] | Traced | None = None,
         trace: Recorder | None = None,
     ) -> None:
@@ -55,9 +55,10 @@ class Traced(Native):
         return shape_of(found) if None in found else found
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """The dtype as NumPy has it."""
-        return known_type(self.variable).dtype
+        found: np.dtype[Any] = known_type(self.variable).dtype
+        return found
 
 
 class Recorder(Protocol):
