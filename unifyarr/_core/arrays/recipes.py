@@ -35,7 +35,7 @@ class View(Array):
     def __getitem__(self, key: object) -> Array:
         return self._get_item(key)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: Any) -> None:
         self._set_item(key, value)
 
     @property
@@ -78,7 +78,7 @@ class View(Array):
         return shape
 
     @shape.setter
-    def shape(self, shape: Any) -> None:
+    def shape(self, shape: object) -> None:
         self._set_shape(shape)
 
     @property
@@ -112,7 +112,7 @@ class Protected(Array):
     def __getitem__(self, key: object) -> Array:
         return self._get_item(key)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: Any) -> None:
         self._set_item(key, value)
 
 

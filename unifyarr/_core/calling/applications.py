@@ -111,13 +111,13 @@ class Application:
                 )
         return tuple(checked)
 
-    def _call(self, kernel: Kernel, natives: Sequence[Any], out: dict[str, object]) -> Any:
+    def _call(self, kernel: Kernel, natives: Sequence[Native], out: dict[str, object]) -> Any:
         values = self._values(natives)
         if self.operation.parameters.variadic is not None:
             values += values.pop()
         return kernel.function(*values, **self.static, **out)
 
-    def _call_on_host(self, kernel: Kernel, backend: Handle, natives: Sequence[Any]) -> Any:
+    def _call_on_host(self, kernel: Kernel, backend: Handle, natives: Sequence[Native]) -> Any:
         """Return what a kernel of NumPy's arrays gives, on the device of the first array."""
         host, what = load("numpy"), f"the kernel of {self.operation.name}() for {backend.name!r}"
         promised: list[ArrayType] = []
@@ -233,7 +233,7 @@ def _by_declaration(application: Application, operands: Sequence[Array]) -> obje
     return results if application.operation.is_several(results) else results[0]
 
 
-def _computed(application: Application, backend: Handle, *natives: Any) -> list[Native]:
+def _computed(application: Application, backend: Handle, *natives: Native) -> list[Native]:
     """Return the natives of the results, by the kernel or by the body."""
     kernel = application.operation.kernels.get(backend.name)
     found = NotImplemented if kernel is None else application.perform(kernel, backend, natives)
@@ -378,8 +378,8 @@ def _for_target(application: Application, natives: list[Native], out: Array, ker
 
 
 def _separate(
-    application: Application, backend: Handle, operands: list[Array], natives: list[Any], results: Sequence[Any]
-) -> list[Any]:
+    application: Application, backend: Handle, operands: list[Array], natives: list[Native], results: Sequence[Native]
+) -> list[Native]:
     # What may share memory with an array gets memory of its own.
     separate = []
     for output, native in enumerate(results):
@@ -490,5 +490,5 @@ def as_native(what: str, native: object, backend: Handle) -> Any:
     return native
 
 
-def _type(backend: Handle, native: Any) -> tuple[object, object]:
+def _type(backend: Handle, native: Native) -> tuple[object, object]:
     return backend.shape(native), backend.dtype(native)

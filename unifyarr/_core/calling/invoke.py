@@ -246,14 +246,15 @@ def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
     dtypes.check_cast(dtype, out.dtype, f"out of {name}()")
 
 
-def fit_out(name: str, out: Array, result: Array) -> object:
+def fit_out(name: str, out: Array, result: Array) -> Native:
     """Return a result, whose shape must be that of ``out`` and which must cast to its dtype, as ``assign`` takes it."""
     shape, dtype, wanted = result.shape, result.dtype, out.dtype
     if not equal_as_known(shape, out.shape) or dtype is not wanted:
         check_result(name, out, shape, dtype)
     if dtype is wanted and result._backend is out._backend:
         check_device(out, result, f"out of {name}()")
-        return read(result)
+        native: Native = read(result)
+        return native
     return fit(result, out, shape, exact=True, what=f"out of {name}()")
 
 
@@ -266,7 +267,7 @@ def store_out(name: str, out: Array, result: Array) -> Array:
 def store_several(name: str, targets: Sequence[Array], results: Sequence[Array], nest: object = None) -> None:
     """Write several results, all or none; ``nest`` is the container whose leaves the targets are, if any."""
 
-    def as_native(target: Array, result: Array) -> object:
+    def as_native(target: Array, result: Array) -> Native:
         check_backend(target, result._backend)
         return fit_out(name, target, result)
 

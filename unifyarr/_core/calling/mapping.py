@@ -11,6 +11,7 @@ from ..arrays.array import Array, marked
 from ..arrays.nest import Nest
 from ..engines.handle import JOINED, declines_write, has_one_device
 from ..engines.tracing import mode, take
+from ..values.native import Native
 from ..writing.inplace import as_target, assign_all, at, check_target, fit
 from ..writing.storing import assign_at_once
 from .invoke import store_several
@@ -45,7 +46,7 @@ def map_plainly(
     function: Callable[..., Any],
     paths: tuple[str, str, str] | None,
     positional: Sequence[Any],
-    keywords: dict[str, Any],
+    keywords: dict[str, object],
     out: Nest | None = None,
 ) -> object:
     """Return what ``map_call`` does of arguments by position, or ``NotImplemented``: the general path says what fails.
@@ -251,7 +252,7 @@ def update_nest(nest: Nest, value: object, ensure_in_backend: bool) -> None:
     values = list(map(take, values))
     check_leaves(nest, ensure_in_backend)
 
-    def as_native(target: Array, value: object) -> object:
+    def as_native(target: Array, value: object) -> Native:
         return fit(value, target, target.shape, exact=False, what="the leaf")
 
     assign_all(targets, values, as_native, "leaves of the container", nest)

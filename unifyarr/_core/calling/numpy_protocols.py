@@ -26,6 +26,7 @@ from ..engines.natives import backend_of_native, mismatch
 from ..engines.tracing import current
 from ..values.arguments import MOST_AXES
 from ..values.declared import following
+from ..values.native import Native
 from ..values.supplying import supply
 from ..writing.inplace import as_target, assign_all, check_target, fit, update
 from ..writing.sharing import share_memory
@@ -56,7 +57,7 @@ def know_keeper(name: str) -> None:
     KEEPERS = (*KEEPERS, f"{name}.")
 
 
-def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> object:
+def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> object:
     given = (*inputs, *kwargs.get("out", ()))
     if any(overrides(each, "__array_ufunc__") and _is_of_another(each) for each in given if type(each) is not Array):
         # NumPy asks that library next.
@@ -69,7 +70,14 @@ def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
 supply(Array.__array_ufunc__, _serve_ufunc)
 
 
-def _serve_function(x: Array, /, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> object:
+def _serve_function(
+    x: Array,
+    /,
+    function: Callable[..., Any],
+    types: Iterable[type],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> object:
     others = [kind for kind in types if kind is not Array]
     if others and _asks_another((*args, *kwargs.values()), others):
         return NotImplemented
@@ -105,14 +113,14 @@ def _is_kept(kwargs: dict[str, object]) -> bool:
     return f"{caller}.".startswith(KEEPERS) and kwargs.get("out") is None
 
 
-def _for_keeper(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> object:
+def _for_keeper(function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, Any]) -> object:
     host = _Host(getattr(function, "__name__", "a function"))
     result = function(*map(host.lend, args), **{name: host.lend(value) for name, value in kwargs.items()})
     host.check(result)
     return result
 
 
-def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: dict[str, Any]) -> object:
     """Serve a ufunc or its method: our counterpart of it, else NumPy on the host."""
     out = kwargs.get("out")
     own = following.COUNTERPARTS.get(function)
@@ -287,5 +295,5 @@ class _Host:
         return x
 
 
-def _as_native(target: Array, values: object) -> object:
+def _as_native(target: Array, values: object) -> Native:
     return fit(values, target, target.shape, exact=True, what="out")

@@ -22,9 +22,9 @@ CALL, SPREAD, GET, ITEM, TUPLE, LIST, NATIVE, OWNER, WRAP, SAME, EQUAL, TYPE, FA
 class Step(Record):
     """One call of a kernel: slots of its inputs, of the array that it writes to, and of its results."""
 
-    kernel: Callable[..., Any]
+    kernel: Callable[..., object]
     inputs: tuple[int, ...]
-    static: Mapping[str, Any]
+    static: Mapping[str, object]
     out: int | None
     results: tuple[int, ...] | int
 
@@ -255,8 +255,8 @@ def _born(array: Any, backend: Handle) -> None:
 class Bound(Record):
     """A kernel, with arguments before the natives, arguments after them, and those by name."""
 
-    kernel: Callable[..., Any]
-    first: tuple[Any, ...] = ()
+    kernel: Callable[..., object]
+    first: tuple[object, ...] = ()
     last: tuple[object, ...] = ()
     named: Mapping[str, object] = MappingProxyType({})
     # Whether it takes the natives as one tuple.

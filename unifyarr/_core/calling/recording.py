@@ -132,7 +132,7 @@ class Recording:
         self.steps.append(Step(kernel, (slot,), static, None, self._new(view)))
 
     def call(
-        self, kernel: Callable[..., Any], operands: Sequence[Array], static: Mapping[str, Any], results: Any
+        self, kernel: Callable[..., Any], operands: Sequence[Array], static: Mapping[str, object], results: Any
     ) -> None:
         try:
             frozen(tuple([value for name, value in static.items() if name != "device"]))

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from importlib import util
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import BackendNotFoundError
 from ..values.arguments import shown
@@ -21,6 +21,9 @@ from ..values.records import Record
 from .handle import LOAD_LOCK, LOADED, Handle
 from .kernels import kernel_problems, kernels_of
 from .tested import report
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "unifyarr.backends"
 BUILT_IN = ("numpy", "torch", "jax", "tensorflow", "dask")
@@ -31,7 +34,7 @@ FOREIGN: weakref.WeakSet[type] = weakref.WeakSet()
 
 
 @lru_cache(maxsize=1)
-def entry_points() -> dict[str, object]:
+def entry_points() -> dict[str, EntryPoint]:
     """Return the entry points of all backends by name, NumPy's first. No other package's replaces one of ours."""
     from importlib import metadata
 
@@ -63,13 +66,13 @@ def _is_installed(engine: str) -> bool:
         return False
 
 
-def _package_of(name: str, point: Any) -> str:
+def _package_of(name: str, point: EntryPoint) -> str:
     if name in BUILT_IN:
         return _PACKAGE
     return point.dist.name if point.dist is not None else "unknown"
 
 
-def _missing(name: str, point: Any) -> str:
+def _missing(name: str, point: EntryPoint) -> str:
     # What is said of a backend whose engine isn't installed.
     if name in BUILT_IN:
         return f"backend {name!r} needs the engine {name}, which is not installed: pip install 'unifyarr[{name}]'"
@@ -81,7 +84,7 @@ def _missing(name: str, point: Any) -> str:
     )
 
 
-def _opened(name: str, point: Any) -> Handle:
+def _opened(name: str, point: EntryPoint) -> Handle:
     # Imported when a backend is loaded, so that importing the package stays fast.
     from ...backends.base.check import problems
 

@@ -198,7 +198,7 @@ def _from_data(value: object, target: Array, assigned: bool) -> Array:
     return wrap(backend.from_numpy(array, device=device, copy=True), backend)
 
 
-def assign(target: Array, native: object, *last: Step | Elements | Masked | Places | Selected) -> None:
+def assign(target: Array, native: Native, *last: Step | Elements | Masked | Places | Selected) -> None:
     """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed.
 
     ``last`` is which elements of the target are written, if not all.
@@ -207,7 +207,7 @@ def assign(target: Array, native: object, *last: Step | Elements | Masked | Plac
         tell_copied(target)
 
 
-def put(target: Array, native: Any, *last: Step | Elements | Masked | Places | Selected) -> bool:
+def put(target: Array, native: Native, *last: Step | Elements | Masked | Places | Selected) -> bool:
     """Do what ``assign`` does; return whether a donating engine had to copy the other elements for it."""
     unrepeatable()
     backend = target._backend
@@ -225,7 +225,7 @@ def put(target: Array, native: Any, *last: Step | Elements | Masked | Places | S
         return False
 
 
-def _goes_into_run(root: Array, steps: tuple[Any, ...], value: Any) -> bool:
+def _goes_into_run(root: Array, steps: tuple[Any, ...], value: Native) -> bool:
     """Write into the holder of a run of writes, where there is one or may be one."""
     while (run := run_of(root, steps)) is not None:
         # Before the write, so that no view keeps an old value if an interrupt comes after it. Readers wait.
@@ -242,9 +242,9 @@ def _goes_into_run(root: Array, steps: tuple[Any, ...], value: Any) -> bool:
 def assign_all(
     targets: Sequence[Array],
     values: Sequence[Any],
-    as_native: Callable[[Array, Any], Any],
+    as_native: Callable[[Array, Any], Native],
     what: str,
-    nest: Any = None,
+    nest: object = None,
 ) -> None:
     """Write a value to each of several targets: all of them, or none.
 
@@ -272,7 +272,7 @@ def assign_all(
             natives.append(as_native(target, value))
     copied: list[Array] = []
 
-    def write(target: Array, native: object) -> None:
+    def write(target: Array, native: Native) -> None:
         if put(target, native):
             copied.append(target)
 
@@ -327,7 +327,7 @@ def path_of(nest: Any, place: int) -> str:
     return paths[place % len(paths)]
 
 
-def rewrite(root: Array, write: Callable[[Any, list[Any] | None], Any], value: Any = None) -> bool:
+def rewrite(root: Array, write: Callable[[Native, list[Native] | None], Native], value: object = None) -> bool:
     """Give a root the native that ``write`` makes of its old one, and may use up where it gets a list for its result.
 
     A write that fails or is interrupted leaves the root as it was, or as it is after the write. ``value`` is what is

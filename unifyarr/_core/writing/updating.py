@@ -56,7 +56,7 @@ class _Update:
         # What tells the update that was done last from others, and its function.
         self._last: tuple[Any, ...] = (None,) * 4
 
-    def in_one_step(self, window: Window, native: Any, other: Any) -> Callable[..., Any] | None:
+    def in_one_step(self, window: Window, native: Any, other: object) -> Callable[..., Any] | None:
         """Return what the engine updates a part of a small array by, ``None`` where there's more to look at."""
         given, beside = self._key_of(native), self._key_of(other)
         last, one, two, found = self._last

@@ -131,7 +131,7 @@ class Declarations:
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             # The first use of a derived attribute derives all of them.
             if name not in _FIXED:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -261,12 +261,12 @@ def victims_of(scratch: Iterable[int], destroys: IOMap) -> tuple[int, ...]:
     return tuple(sorted({*scratch, *(index for inputs in destroys.values() for index in inputs)}))
 
 
-def _frozen(io_map: IOMap | None, function: Any) -> Hashable:
+def _frozen(io_map: IOMap | None, function: object) -> Hashable:
     # A method of the operation itself is the same for all operations that are equal.
     return getattr(function, "__func__", function) if io_map is None else frozenset(io_map.items())
 
 
-def _distinct(value: Any) -> Hashable:
+def _distinct(value: object) -> Hashable:
     # 0.0 and -0.0, and 1 and 1.0, are different parameters.
     if isinstance(value, (tuple, list)):
         return (type(value), *map(_distinct, value))

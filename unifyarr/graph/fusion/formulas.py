@@ -29,32 +29,32 @@ class Value:
     def __neg__(self) -> Value:
         return _called(np.negative, self)
 
-    def __add__(self, other: Any) -> Value:
+    def __add__(self, other: Value | float) -> Value:
         return _called(np.add, self, other)
 
-    def __radd__(self, other: Any) -> Value:
+    def __radd__(self, other: Value | float) -> Value:
         return _called(np.add, other, self)
 
-    def __sub__(self, other: Any) -> Value:
+    def __sub__(self, other: Value | float) -> Value:
         return _called(np.subtract, self, other)
 
-    def __rsub__(self, other: Any) -> Value:
+    def __rsub__(self, other: Value | float) -> Value:
         return _called(np.subtract, other, self)
 
-    def __mul__(self, other: Any) -> Value:
+    def __mul__(self, other: Value | float) -> Value:
         return _called(np.multiply, self, other)
 
-    def __rmul__(self, other: Any) -> Value:
+    def __rmul__(self, other: Value | float) -> Value:
         return _called(np.multiply, other, self)
 
-    def __truediv__(self, other: Any) -> Value:
+    def __truediv__(self, other: Value | float) -> Value:
         return _called(np.divide, self, other)
 
-    def __lt__(self, other: Any) -> Value:
+    def __lt__(self, other: Value | float) -> Value:
         return _called(np.less, self, other)
 
 
-def _called(ufunc: np.ufunc, *operands: Any) -> Value:
+def _called(ufunc: np.ufunc, *operands: Value | float) -> Value:
     like = next(each for each in operands if isinstance(each, Value))
     # Numbers take the dtype of the arrays beside them.
     given = [each if isinstance(each, Value) else _full_like(like, each) for each in operands]

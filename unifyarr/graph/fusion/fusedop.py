@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from math import prod
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -20,6 +20,9 @@ from .composed import Composed
 from .grouping import whole
 from .machine import bind, compile_now, is_program, program_of
 from .region import Axis, Operand, Region, Step
+
+if TYPE_CHECKING:
+    from ._machine import Program
 
 # From how many bytes on results come from the pool of NumPy's backend.
 POOLED = 1 << 16
@@ -156,7 +159,7 @@ class FusedOp(Op):
             run = _RUNS[key] = bind(self.as_region())
         return run
 
-    def program(self, wait: bool = False) -> Any:
+    def program(self, wait: bool = False) -> Program | None:
         """Return what the compiled part runs on NumPy's arrays, inputs first and then other outputs; or ``None``."""
         if self.backend.name != "numpy":
             found = program_of(self.as_region(), self.backend.host_loops())

@@ -73,7 +73,7 @@ def performed_on(backend: Handle, node: Apply) -> Run:
     def types() -> list[object]:
         return [_known_type(node, each.type) for each in node.outputs]
 
-    def perform(*natives: Any, out: object = None) -> Any:
+    def perform(*natives: Any, out: object = None) -> object:
         found = compute(*natives) if backend.name == numpy else backend.on_host(compute, natives, types)
         return tuple(found) if several else found[0]
 
@@ -117,14 +117,14 @@ def _checked(backend: Handle, node: Apply, found: object) -> list[Native]:
     return [x if type(x) is backend.native_type else backend.as_native(x) for x in natives]
 
 
-def _differentiable(backend: Handle, node: Apply) -> Callable[..., Sequence[Any]]:
+def _differentiable(backend: Handle, node: Apply) -> Callable[..., Sequence[object]]:
     """Return a function of natives that computes a node, and whose derivative is ``grad`` of its operation."""
     scope = running()
     # Functions of NumPy's arrays are differentiated by another engine, whose natives ``perform`` doesn't take.
     home = scope.backend if isinstance(scope, Scope) and scope.backend.name != backend.name else None
     victims = frozenset(node.op.victims(node))
 
-    def forward(*natives: Any) -> list[Any]:
+    def forward(*natives: Native) -> list[Native]:
         given = natives if home is None else [home.from_numpy(backend.to_numpy(x), copy=True) for x in natives]
         owner = home or backend
         # What belongs to the engine, or is needed for the derivative, must not change. Inside a transformation no
@@ -150,7 +150,7 @@ def _inside(handle: Any, node: Apply, natives: Sequence[object]) -> Sequence[obj
         found = run(*[base.copy(x) if place in victims else x for place, x in enumerate(values)])
         return list(found) if len(node.outputs) > 1 else [found]
 
-    def rule(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Native) -> Sequence[Native | None]:
+    def rule(k: Any, needs: Sequence[bool], g: object, out: Any, *operands: Native) -> Sequence[Native | None]:
         cotangents = k.whole(g, out)
         with where_natives_are(k.handle) as there:
             return _pulled(there, op, operands, out, cotangents)
@@ -200,7 +200,7 @@ class Hosted(Op):
         """Return a function of natives."""
         return run_of(self.backend, Apply(self.op, node.inputs, [each.type for each in node.outputs]))
 
-    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> object:
         """Return the result for natives, or the tuple of results."""
         return self.bound(node)(*inputs)
 
@@ -250,6 +250,6 @@ class OnCopies(Op):
 
         return compute
 
-    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> object:
         """Return the result for natives, or the tuple of results."""
         return self.bound(node)(*inputs)

@@ -24,11 +24,11 @@ class Watch:
         numbers = {place.key(): number for number, place in enumerate(state.places)}
         self._written: list[tuple[int, Place]] = [(numbers[place.key()], place) for place in recording.written]
         # The names that the straight call of the program uses, once it's made.
-        self.names: dict[str, Any] = {}
+        self.names: dict[str, object] = {}
         # Whether what is written is of the same types as what was there, once that's known.
         self._keeps_types: bool | None = None
 
-    def bind(self, values: Sequence[Any]) -> None:
+    def bind(self, values: Sequence[object]) -> None:
         """Have the program read what the places hold now, of the same types."""
         for number, value in enumerate(values):
             if self._values[number] is not value:
@@ -57,14 +57,14 @@ class Watch:
             made: Call = core.Watched(namespaces, names, self._values, call, general)
             return made
 
-        def watched(*args: Any, **kwargs: Any) -> Any:
+        def watched(*args: object, **kwargs: object) -> object:
             same = all(place.get() is value for place, value in zip(self._places, self._values, strict=True))
             return (call if same else general)(*args, **kwargs)
 
         return watched
 
     def _changed(self, call: Call, general: Call) -> Call:
-        def changed(*args: Any, **kwargs: Any) -> Any:
+        def changed(*args: object, **kwargs: object) -> object:
             now = [place.get() for place in self._places]
             others = [number for number, value in enumerate(now) if value is not self._values[number]]
             if not all(self._may_take(number, now) for number in others):
@@ -75,7 +75,7 @@ class Watch:
 
         return changed
 
-    def _may_take(self, number: int, now: Sequence[Any]) -> bool:
+    def _may_take(self, number: int, now: Sequence[object]) -> bool:
         """Return whether a place holds an array that the program reads as it did the one before."""
         new, old = now[number], self._values[number]
         if number not in self._bound or not isinstance(new, Array) or new._backend is not old._backend:
@@ -86,12 +86,12 @@ class Watch:
         return not any(each is new or each is old for each in ones) and leaf_key(new) == leaf_key(old)
 
     def _putting_back(self, call: Call) -> Call:
-        def putting_back(*args: Any, **kwargs: Any) -> Any:
+        def putting_back(*args: object, **kwargs: object) -> object:
             return self.put_back(call(*args, **kwargs))
 
         return putting_back
 
-    def put_back(self, found: Any) -> Any:
+    def put_back(self, found: object) -> object:
         """Return the function's own result; the places that it assigns arrays to get these."""
         if type(found) is not Stateful:
             return found

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..._core.values.native import Native
 from ..._core.values.supplying import supply
+from ...derivatives.rule import Cotangents
+from ..rule_kernels import Kernels
 from .entries import Taped
 from .function_calls import Apart, constant, where_natives_are
 from .handle import TapeHandle
@@ -25,7 +28,9 @@ def declared(tape: TapeHandle, application: Any, natives: Sequence[Any]) -> Any:
             inside = application.compose(scope.handle, [constant(Taped(x)) for x in natives])
         found = [x.value.value for x in inside]
 
-    def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
+    def of_all(
+        k: Kernels, needs: Sequence[bool], g: Cotangents, out: Sequence[Native], *operands: Native
+    ) -> Sequence[Native | None]:
         with where_natives_are(k.handle) as handle:
             scope = Apart(handle, tape.generation + 1)
             with scope.running():

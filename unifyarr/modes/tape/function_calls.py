@@ -37,17 +37,17 @@ def recording_of() -> TapeHandle | None:
 
 
 @contextlib.contextmanager
-def where_natives_are(handle: Level) -> Iterator[Handle]:
+def where_natives_are(handle: Handle) -> Iterator[Handle]:
     """Run what happens inside the block where natives of a backend are; yield the backend that arrays have there."""
     scope = running()
-    if handle.around is handle:
+    if handle.around is handle or not isinstance(handle, Level):
         # The trace of a loop's body may have begun.
         yield inside(handle)
     elif isinstance(scope, Scope) and scope.handle is handle:
         yield handle
     else:
         # The record has ended, and its rules are recorded or walked by themselves, or for a batch.
-        around: Any = handle.around
+        around = handle.around
         with where_natives_are(around) as base:
             here = handle if base is around else handle.over(base)
             with Scope(base, here, keeps=False).running():

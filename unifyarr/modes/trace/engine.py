@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +13,13 @@ from ..._core.values.native import Native
 from ...errors import BackendFeatureError, TraceError
 from ...graph.core.basic import Constant
 from ...graph.kernels.kernelop import COPY
+from ...typing import Shape
 from ..mode import ModeEngine
 from .advice import advice
 from .kernel_calls import record, trace_of
 from .layouts import laid_out, strides_of
 from .selection import Selection
 from .traced import Traced, innermost_trace, type_of
-
-if TYPE_CHECKING:
-from ...typing import Shape
-    pass
 
 
 class TraceEngine(ModeEngine[Traced]):
@@ -47,7 +45,7 @@ class TraceEngine(ModeEngine[Traced]):
         layout = old if old.layout is None else old.layout
         return Traced(new.variable, new.device, layout, innermost_trace(self.base))
 
-    def device(self, native: Traced) -> Any:
+    def device(self, native: Traced) -> Hashable:
         return native.device
 
     def place_beside(self, native: Traced) -> object:

@@ -7,7 +7,7 @@ itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ from ...graph.kernels.later import LaterOp
 from ..mode import ModeHandle
 from .engine import TraceEngine
 from .kernel_calls import count_of, node_of, record, record_operation, trace_of
-from ...typing import Shape
 from .selection import Selection, is_same
 from .traced import Traced, innermost_trace
 

@@ -46,11 +46,11 @@ class Cell:
         else:
             self.cell.cell_contents = value
 
-    def told(self) -> tuple[Any, Any]:
+    def told(self) -> tuple[object, object]:
         """Return where the compiled core finds it."""
         return self.cell, None
 
-    def key(self) -> tuple[int, Any]:
+    def key(self) -> tuple[int, object]:
         """Return what tells the place from others."""
         return id(self.cell), None
 
@@ -74,11 +74,11 @@ class Named:
         else:
             self.namespace[self.name] = value
 
-    def told(self) -> tuple[Any, Any]:
+    def told(self) -> tuple[object, object]:
         """Return where the compiled core finds it."""
         return self.namespace, self.name
 
-    def key(self) -> tuple[int, Any]:
+    def key(self) -> tuple[int, object]:
         """Return what tells the place from others."""
         return id(self.namespace), self.name
 
@@ -142,14 +142,14 @@ class Implicit:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         # Places whose values the function changes itself, but not to arrays: what happens once, at the first call.
-        self._ignored: set[tuple[int, Any]] = set()
+        self._ignored: set[tuple[int, object]] = set()
 
-    def state(self, args: Sequence[Any], kwargs: dict[str, Any]) -> State:
+    def state(self, args: Sequence[object], kwargs: dict[str, object]) -> State:
         """Return the state of a call: variables of all functions that it may reach, and attributes of objects.
 
         The objects are those among the arguments and in these variables.
         """
-        found: dict[tuple[int, Any], Place] = {}
+        found: dict[tuple[int, object], Place] = {}
         seen: set[int] = set()
         attributes: set[str] = set()
         owners: list[Any] = []
@@ -173,7 +173,7 @@ class Implicit:
         places = list(found.values())
         return State(places, [place.get() for place in places])
 
-    def _add(self, place: Place, found: dict[tuple[int, Any], Place]) -> bool:
+    def _add(self, place: Place, found: dict[tuple[int, object], Place]) -> bool:
         key = place.key()
         if key in found or _ignoring(place) in self._ignored or place.get() is MISSING:
             return False
@@ -185,7 +185,7 @@ class Implicit:
         self._ignored.add(_ignoring(place))
 
 
-def _ignoring(place: Place) -> tuple[int, Any]:
+def _ignoring(place: Place) -> tuple[int, object]:
     # Functions keep their variables, but arguments come and go.
     return (0, place.name) if type(place) is Attribute else place.key()
 
