@@ -150,7 +150,7 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
     @overload
     def __get__(
-        self: Compiled[Concatenate[object, Rest], Result], instance: object, owner: type | None = None
+        self: Compiled[Concatenate[Any, Rest], Result], instance: object, owner: type | None = None
     ) -> Callable[Rest, Result]: ...
     def __get__(self, instance: object, owner: type | None = None) -> object:
         """Bind the function to an instance, as a method."""
