@@ -196,3 +196,24 @@ assert_type(ua.associative_scan(lambda a, b: a * b, c, axis=1), ua.Container)
 # Reports and options.
 ua.set_printoptions(precision=3, suppress=True)
 ua.show_versions()
+
+
+class Layer:
+    """An op is called as a method."""
+
+    @ua.op
+    def scaled(self, inputs: ua.Array, /) -> ua.Array:
+        return inputs * 2.0
+
+
+assert_type(Layer().scaled(x), Any)
+
+
+class Doubled(Op):
+    """An operation of a graph says what its natives are, and gives variables."""
+
+    def perform(self, node: Apply, inputs: Sequence[np.ndarray], out: np.ndarray | None = None) -> np.ndarray:
+        return inputs[0] * 2
+
+
+assert_type(Doubled()(Variable(None)), Any)

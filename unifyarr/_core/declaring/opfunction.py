@@ -85,7 +85,7 @@ class OpFunction(Generic[Arguments, Result]):
             raise AttributeError(f"{name} of {self.__name__}() is not assigned: it's declared {_SAID[name]}")
         super().__setattr__(name, value)
 
-    def __get__(self, instance: object, owner: type | None = None) -> object:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Be a method where the body was one."""
         return self if instance is None else MethodType(self, instance)
 

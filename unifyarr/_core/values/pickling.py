@@ -66,7 +66,7 @@ class Wrapper:
         """Return the attributes that were set once it was made."""
         return {}
 
-    def __get__(self, instance: object, owner: type | None = None) -> object:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Bind the function to an instance, as a method."""
         return self if instance is None else MethodType(self, instance)  # type: ignore[arg-type]
 

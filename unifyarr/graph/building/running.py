@@ -31,7 +31,7 @@ from .arraytypes import as_array_type, values_of
 from .variables import around_variables, backend_of_variables
 
 
-def _call(self: FunctionGraph, /, *arrays: object) -> object:
+def _call(self: FunctionGraph, /, *arrays: object) -> Any:
     if any(isinstance(x, Variable) for x in arrays):
         return _on_variables(self, arrays)
     given = [capture(x) for x in _as_arrays(self, arrays)]
@@ -269,7 +269,7 @@ class GraphFunction:
             [inspect.Parameter(name if unique else f"input{k}", kind) for k, name in enumerate(names)]
         )
 
-    def __call__(self, *arrays: Any) -> object:
+    def __call__(self, *arrays: Any) -> Any:
         """Return the outputs of the graph for arrays."""
         return self.fgraph(*arrays)
 

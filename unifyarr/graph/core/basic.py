@@ -288,7 +288,7 @@ class Op(Declarations):
         """Return the destructive twins that fit a node: an output in an input's memory must have the input's type."""
         return [twin for twin in self.inplace if _fits(node, twin.destroys(node))]
 
-    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the value of the output, or a tuple of the values of all outputs, for values of the inputs.
 
         ``out`` is a buffer for the result, or, if the operation has several outputs, a tuple with a buffer or ``None``
@@ -297,11 +297,11 @@ class Op(Declarations):
         """
         raise NotImplementedError(f"{self} can't be computed: define perform() in its class, or pass Op(perform=...)")
 
-    def checked(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
+    def checked(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Do as ``perform`` does, for mode ``"debug"``: an operation with a graph of its own checks its nodes."""
         return self.perform(node, inputs) if out is None else self.perform(node, inputs, out)
 
-    def bound(self, node: Apply) -> Callable[..., object]:
+    def bound(self, node: Apply) -> Callable[..., Any]:
         """Return a function of the inputs' values, and ``out=``, that does as ``perform`` does, with less overhead."""
         perform = self.perform
         return lambda *inputs, out=None: perform(node, inputs) if out is None else perform(node, inputs, out)
@@ -310,7 +310,7 @@ class Op(Declarations):
         """Return a new application to these inputs."""
         return Apply(self, inputs, self.output_types(inputs))
 
-    def __call__(self, *inputs: Variable) -> object:
+    def __call__(self, *inputs: Variable) -> Any:
         """Apply to these inputs and return the output, or the list of them."""
         _check_inputs(self, inputs)
         outputs = self.make_node(*inputs).outputs
