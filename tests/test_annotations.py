@@ -213,7 +213,7 @@ def test_elementwise_functions_have_two_signatures() -> None:
 ROOT = Path(ua.__file__).parent
 # How often annotations may say ``Any`` in a thousand lines of code. Natives are ``Native``; an ``Any`` that stays is of
 # what no type tells, such as the native of an array, whose class its backend alone knows.
-MOST_ANYS = {"_core": 45.5, "graph": 33.5, "derivatives": 7.5, "modes": 101.5}
+MOST_ANYS = {"_core": 45.5, "graph": 34.5, "derivatives": 7.5, "modes": 101.5}
 
 
 def lines_and_anys(source: str) -> tuple[int, int]:

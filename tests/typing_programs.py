@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, assert_type
 
 import numpy as np
 
 import unifyarr as ua
+from unifyarr.graph import Apply, Op, Variable
 
 x = ua.asarray([1.0, 2.0, 3.0])
 c = ua.Container(weight=ua.ones((2, 3)), bias=ua.zeros(2))
