@@ -310,6 +310,7 @@ def test_a_function_keeps_so_many(backend: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(shortcuts, "MOST", 8)
     kept = table_of("stack")
     kept.clear()
+    kept._seen.clear()
     for length in range(20):
         x = ua.zeros(length)
         for _ in range(3):
