@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr import functions
+from unifyarr._core.values.above import DOORS
 
 ROOT = Path(ua.__file__).parent
 ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
@@ -67,6 +69,8 @@ FLOORS = [
 # A package whose modules import those of another one, which in turn imports these: asked for first, it has that one
 # imported first, so that the modules are always imported in one order.
 IN_ORDER = {"unifyarr.modes.trace": "unifyarr.graph"}
+# The one way up, which has a test of its own.
+DOOR = "unifyarr._core.values.above"
 ROOMS = {f"unifyarr.{name}".rstrip("."): floor for floor, names in enumerate(FLOORS) for name in names}
 
 
@@ -117,6 +121,7 @@ def floor(name: str) -> int:
 
 
 FRONTEND = [path for path in MODULES if "backends" not in path.relative_to(ROOT).parts and path.name != "__main__.py"]
+UPWARDS = next(path for path in FRONTEND if dotted(path) == DOOR)
 OF_BACKENDS = [path for path in MODULES if path.relative_to(ROOT).parts[0] == "backends"]
 BACKENDS = [path for path in OF_BACKENDS if path.parent.name not in ("backends", "base")]
 
@@ -132,7 +137,7 @@ def test_there_are_modules_to_look_at() -> None:
 def test_imports_point_down(path: Path) -> None:
     """Type-only imports and those in functions point down too."""
     mine = floor(dotted(path))
-    for name in imports(path, types=True):
+    for name in imports(path, types=path != UPWARDS):
         if name.split(".")[0] == "unifyarr" and IN_ORDER.get(dotted(path)) != name:
             is_contract = name in ("unifyarr.backends", *WITH_ALL) or name.startswith(CONTRACT)
             assert is_contract or not name.startswith("unifyarr.backends"), (
@@ -204,8 +209,78 @@ CIRCLES: dict[frozenset[str], str] = {
 
 def test_no_modules_import_each_other() -> None:
     names = {dotted(path) for path in FRONTEND}
-    graph = {dotted(path): imports(path, types=True) & names - {dotted(path)} for path in FRONTEND}
+    graph = {dotted(path): imports(path, types=path != UPWARDS) & names - {dotted(path)} for path in FRONTEND}
     assert circles(graph) == set(CIRCLES)
+
+
+# Calls that go up, and the modules that make them: take one away rather than raising these.
+MOST_CALLED, MOST_PAIRS = 25, 44
+
+
+def calls_up(path: Path) -> set[tuple[str, str]]:
+    """Return what a module calls by the one way up: pairs of a module above and a function of it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+            if ast.unparse(node.value) == f"above.{node.value.attr}":
+                found.add((node.value.attr, node.attr))
+        elif isinstance(node, ast.Call) and ast.unparse(node).startswith("getattr(above.functions, "):
+            found.add(("functions", "sin"))
+    return found
+
+
+def test_what_is_called_further_up_is_listed() -> None:
+    used = {(name, dotted(path)) for path in FRONTEND for name, _ in calls_up(path)}
+    listed = {(name, f"unifyarr.{module}") for name, door in DOORS.items() for module in door.asked_by}
+    assert used == listed, "values/above.py lists the modules that are called from below, and their callers"
+    assert (len(DOORS), len(listed)) <= (MOST_CALLED, MOST_PAIRS)
+
+
+@pytest.mark.parametrize("path", FRONTEND, ids=dotted)
+def test_what_is_called_further_up_is_there(path: Path) -> None:
+    for name, function in calls_up(path):
+        answers = f"unifyarr.{DOORS[name].answers}".rstrip(".")
+        assert hasattr(import_module(answers), function), f"{dotted(path)} calls above.{name}.{function}()"
+        # The same room is asked where two of its modules need each other.
+        assert floor(answers) >= floor(dotted(path)), f"{answers} is below {dotted(path)}: import it"
+
+
+def test_type_checkers_see_what_is_called_further_up() -> None:
+    (block,) = [node for node in ast.parse(UPWARDS.read_text()).body if is_type_checking(node)]
+    assert isinstance(block, ast.If)
+    for node in block.body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                module = f"{'.'.join(DOOR.split('.')[: -node.level])}.{node.module}.{alias.name}"
+                assert module == f"unifyarr.{DOORS[alias.asname or alias.name].answers}"
+    named = {ast.unparse(n.target) for n in block.body if isinstance(n, ast.AnnAssign)}
+    named |= {alias.asname or alias.name for n in block.body if isinstance(n, ast.ImportFrom) for alias in n.names}
+    assert named == DOORS.keys()
+
+
+# What imports by a name that is computed, and why.
+BY_NAME = {
+    DOOR: "the one way up",
+    "unifyarr": "namespaces are imported when they are first read",
+    "unifyarr.numpy": "numpy.testing is imported when it is first read",
+    "unifyarr.on": "namespaces that are bound to a backend, made of those of the package",
+    "unifyarr.graph.fusion.region": "NumPy's and SciPy's ufuncs",
+    "unifyarr.graph.fusion.warn": "SciPy",
+}
+
+
+def test_there_is_no_other_way_up() -> None:
+    found = set()
+    for path in FRONTEND:
+        names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        attributes = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+        if (names | attributes) & {"import_module", "_import_module", "__import__"}:
+            found.add(dotted(path))
+        taken = [each for each in ast.walk(ast.parse(path.read_text())) if isinstance(each, ast.ImportFrom)]
+        assert not any((each.module or "").endswith("values.above") for each in taken), (
+            f"{dotted(path)} takes names out of values/above.py: write above.module.function()"
+        )
+    assert found == BY_NAME.keys()
 
 
 @pytest.mark.parametrize("path", FRONTEND, ids=dotted)
@@ -276,20 +351,6 @@ def test_importing_leaves_the_namespaces_for_later() -> None:
     )
     result = run(code)
     assert (result.stdout, result.stderr) == ("[]\n[]\n", "")
-
-
-def test_importing_gives_each_method_of_an_array_its_body() -> None:
-    code = (
-        "import inspect, unifyarr as ua\n"
-        "x = ua.zeros(3)\n"
-        "for cls in {type(x), type(x[1:]), type(x.flat)}:\n"
-        "    for name, method in inspect.getmembers_static(cls):\n"
-        "        code = getattr(getattr(method, 'fget', method), '__code__', None)\n"
-        "        if code is not None and 'NotSupplied' in code.co_names:\n"
-        "            print(cls.__name__, name)"
-    )
-    result = run(code)
-    assert (result.stdout, result.stderr) == ("", "")
 
 
 def test_importing_leaves_for_later_what_no_import_needs() -> None:

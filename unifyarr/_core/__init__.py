@@ -1,7 +1,7 @@
 """The machinery between functions and backends.
 
-These modules supply methods that classes below them declare (see ``supplying``). They are imported here, so that those
-classes are complete after the import of any part.
+These modules do what is called from below them (see ``values/above.py``), or fill tables. They are imported here, so
+that no first call has to import them.
 """
 
 from .arrays import items, protection, recipes, reshaping

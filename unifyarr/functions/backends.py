@@ -20,7 +20,6 @@ from .._core.engines.natives import backend_of_native, mismatch
 from .._core.engines.registry import load
 from .._core.engines.tracing import current as stand_in
 from .._core.values.arguments import shown
-from .._core.values.supplying import supply
 from ..errors import BackendFeatureError
 from ..typing import BackendName
 from . import asarray
@@ -204,12 +203,10 @@ def shard(x: Any, sharding: Any, spec: Any = None) -> Any:
     return array if made._native is array._native else made
 
 
-def _namespace_of(x: Array, /, *, api_version: str | None = None) -> ModuleType:
+def namespace_of(x: Array, api_version: str | None = None) -> ModuleType:
+    """Return the namespace of the backend of an array."""
     from ..on import namespace
 
     if api_version is not None and (not isinstance(api_version, str) or api_version not in SUPPORTED_VERSIONS):
         raise ValueError(f"api_version is one of {', '.join(SUPPORTED_VERSIONS)}, not {shown(api_version)}")
     return namespace(x._backend.name)
-
-
-supply(Array.__array_namespace__, _namespace_of)

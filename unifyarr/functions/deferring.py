@@ -15,7 +15,6 @@ from .._core.engines.current import current as current_backend
 from .._core.engines.handle import Handle
 from .._core.engines.registry import load
 from .._core.engines.tracing import running, unrepeatable
-from .._core.values.supplying import supply
 from ..backends.base.deferring import wanting_chunks
 from .creation import asarray
 
@@ -178,7 +177,8 @@ def from_zarr(
         return wrap(from_data(source[...], handle, device=there) if native is None else native, handle)
 
 
-def _to_zarr(self: Array, store: Any, /, *, path: str | None = None, overwrite: bool = False) -> None:
+def to_zarr(self: Array, store: Any, /, *, path: str | None = None, overwrite: bool = False) -> None:
+    """Write the values of an array to one of Zarr, a chunk at a time."""
     import zarr
 
     target = store
@@ -194,14 +194,9 @@ def _to_zarr(self: Array, store: Any, /, *, path: str | None = None, overwrite: 
     self._backend.store([read(self)], [target])
 
 
-def _rechunk(self: Array, chunks: Any, /) -> Array:
+def rechunk(self: Array, chunks: Any, /) -> Array:
+    """Divide an array into other chunks, and return it."""
     if running() is None and not self._backend.has_values:
         native = read(self)
         self._keep(self._backend.rechunk(native, chunks), native)
     return self
-
-
-supply(Array.rechunk, _rechunk)
-supply(Array.compute, lambda self: compute(self))
-supply(Array.persist, lambda self: persist(self))
-supply(Array.to_zarr, _to_zarr)

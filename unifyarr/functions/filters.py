@@ -8,7 +8,7 @@ from functools import cache
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array_beside, as_floating, as_single
 from .._core.declaring.declare import compositional
-from .._core.values.declared import package
+from .._core.values import above
 from .._core.values.shapes import as_axis, broadcast
 from ..errors import ShapeError
 from .creation import zeros, zeros_like
@@ -120,14 +120,14 @@ def _recursive(x: Array, a: Array) -> Array:
         return (sample, *before[:-1]), sample
 
     nothing = zeros_like(x[0, ...])
-    results: Array = package.scan(step, tuple(nothing.copy() for _ in terms), x)[1]
+    results: Array = above.package.scan(step, tuple(nothing.copy() for _ in terms), x)[1]
     return results
 
 
 @cache
 def _recursion() -> Callable[[Array, Array], Array]:
     # Signals have thousands of samples: a loop of Python over them takes 100 times as long.
-    compiled: Callable[[Array, Array], Array] = package.compile(_recursive)
+    compiled: Callable[[Array, Array], Array] = above.package.compile(_recursive)
     return compiled
 
 

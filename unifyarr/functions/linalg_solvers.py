@@ -13,7 +13,7 @@ from .._core.calling.invoke import attempt
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.engines.tracing import running
-from .._core.values.declared import package
+from .._core.values import above
 from .._core.values.records import Record
 from ..errors import ShapeError
 from .creation import eye, zeros
@@ -192,7 +192,9 @@ def _squared(x: Array, counts: Array) -> Array:
         count, x = carry
         return count + 1, _squared_again(x, counts, count)
 
-    done: tuple[Array, Array] = package.while_loop(lambda carry: less(carry[0], most), step, (multiply(most, 0), x))
+    done: tuple[Array, Array] = above.package.while_loop(
+        lambda carry: less(carry[0], most), step, (multiply(most, 0), x)
+    )
     return done[1]
 
 

@@ -10,8 +10,8 @@ from .._core.arrays.convert import as_array, check_real, device_of
 from .._core.arrays.nest import Nest
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
+from .._core.values import above
 from .._core.values.arguments import shown
-from .._core.values.declared import package
 from .._core.values.shapes import as_axis
 from ..errors import AxisError, ShapeError
 from ..typing import Shape
@@ -263,7 +263,7 @@ def _run(
     # Of the backend that inputs and parameters have together.
     nothing = zeros_like(given[:1].sum(axis=0)[..., :size])
     begin = tuple(nothing.copy() if each is None else add(each, nothing) for each in state)
-    found: tuple[State, Array] = package.scan(step, begin, given, reverse=backwards)
+    found: tuple[State, Array] = above.package.scan(step, begin, given, reverse=backwards)
     return found
 
 

@@ -1,8 +1,6 @@
 """Graphs of operations, rewritten to work in place."""
 
-# ``variables``, ``drawing`` and ``html`` supply methods of variables and graphs.
 from ..modes.trace.trace import trace
-from .building import variables  # noqa: F401
 from .building.arraytypes import array_type
 from .building.rewriters import NodeRewriter, node_rewriter, pattern_rewriter
 from .compiling import Compiled, compile
@@ -14,7 +12,6 @@ from .core.memory import memory_plan
 from .core.rewriting import canonicalize, dead_code, fold_constants, inplace, merge
 from .core.supervisor import Supervisor, fast_inplace_check
 from .run.registry import Rewrite, register, rewrites, unregister
-from .show import drawing, html  # noqa: F401
 
 __all__ = [
     "Apply",

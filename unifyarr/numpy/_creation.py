@@ -12,12 +12,11 @@ from .. import functions as ua
 from .._core.arrays import convert
 from .._core.arrays.array import Array
 from .._core.arrays.leaving import knows_values, to_host
-from .._core.arrays.recipes import geometry
+from .._core.arrays.recipes import geometry, is_read_only
 from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from .._core.engines.tracing import current
 from .._core.values.arguments import MOST_AXES
-from .._core.writing.inplace import is_read_only
 from ._following import as_array, follows
 
 __all__ = [

@@ -12,7 +12,7 @@ array([[-1.10439952,  0.18912811,  0.04600093],
 from __future__ import annotations
 
 from .._core.values.missing import missing_from
-from .._core.values.supplying import present_as
+from .._core.values.mixins import present_as
 from ._base import register
 from ._continuous import Continuous
 from ._discrete import Discrete

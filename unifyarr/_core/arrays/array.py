@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType, GenericAlias
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from ..._native import core
 from ...errors import DeviceError
 from ...typing import ArrayLike, Scalar
 from ..engines import dtypes
@@ -16,10 +17,10 @@ from ..engines.natives import backend_of_native
 from ..engines.refusals import explains
 from ..engines.registry import Node, load, register_node, when_loaded
 from ..engines.tracing import capture, current, mode, original, recording
-from ..values.declared import functions, numpy
+from ..values import above
 from ..values.elsewhere import point_elsewhere
+from ..values.mixins import present_as
 from ..values.native import Native
-from ..values.supplying import NotSupplied, present_as
 from .conversions import Conversions
 from .layout import Layout
 from .methods import Methods
@@ -39,7 +40,7 @@ class ArrayType(type):
 
     def __call__(cls, *arguments: object, **options: object) -> Any:
         if cls is Array:
-            return numpy._classes.empty_array(*arguments, **options)
+            return above.numpy._classes.empty_array(*arguments, **options)
         raise TypeError(f"{cls.__name__} isn't made by a call: pass what it holds to asarray()")
 
 
@@ -48,7 +49,7 @@ def blank(cls: type[A]) -> Callable[[], A]:
     return type.__call__.__get__(cls)  # type: ignore[no-any-return]
 
 
-class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass=ArrayType):
+class Array(Operators, Methods, Layout, Conversions, Protocols, Slots, metaclass=ArrayType):
     """A mutable array over a native array of any backend.
 
     Arrays come from functions such as ``asarray`` and ``zeros``. Reading, writing, views and printing are NumPy's, on
@@ -94,50 +95,42 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass
             if native is not NotImplemented:
                 return wrap(native, self._backend, owner(self))
         if len(self.shape) == 2:
-            return functions.matrix_transpose(self)  # type: ignore[no-any-return]
-        return capture(self)._view(Window.of_order(self.shape, range(self.ndim)[::-1]))
+            return above.functions.matrix_transpose(self)  # type: ignore[no-any-return]
+        return above.recipes.make_view(capture(self), Window.of_order(self.shape, range(self.ndim)[::-1]))  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> Array:
         """A view with the last two axes swapped."""
-        return functions.matrix_transpose(self)  # type: ignore[no-any-return]
+        return above.functions.matrix_transpose(self)  # type: ignore[no-any-return]
 
     @property
     def real(self) -> Array:
         """A view of the real part."""
-        return functions.real(self)  # type: ignore[no-any-return]
+        return above.functions.real(self)  # type: ignore[no-any-return]
 
     @real.setter
     def real(self, value: ArrayLike) -> None:
-        functions.real(self)._update(value, what="the real part", assigned=True)
+        above.inplace.update(above.functions.real(self), value, what="the real part", assigned=True)
 
     @property
     def imag(self) -> Array:
         """A view of the imaginary part, or zeros."""
-        return functions.imag(self)  # type: ignore[no-any-return]
+        return above.functions.imag(self)  # type: ignore[no-any-return]
 
     @imag.setter
     def imag(self, value: ArrayLike) -> None:
         if dtypes.rank(self.dtype) < 3:
             raise TypeError(f"an array of dtype {self.dtype} has no imaginary part to write: cast it to complex first")
-        functions.imag(self)._update(value, what="the imaginary part", assigned=True)
+        above.inplace.update(above.functions.imag(self), value, what="the imaginary part", assigned=True)
 
     @property
     def flat(self) -> Array:
         """An iterator over all elements in C order, NumPy's ``flatiter``, which reads and writes them by keys too."""
-        return self._flat()  # type: ignore[no-any-return]
+        return above.flat.flat(self)
 
     @flat.setter
     def flat(self, value: ArrayLike) -> None:
-        self._set_flat(value)
-
-    def _flat(self, /) -> Any:
-        """Return the iterator over all elements."""
-        raise NotSupplied
-
-    def _set_flat(self, value: ArrayLike, /) -> None:
-        """Write all elements."""
-        raise NotSupplied
+        above.flat.set_flat(self, value)
 
     # -- indexing ---------------------------------------------------------------------------------------------------
 
@@ -147,16 +140,19 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass
         return (self[place] for place in range(self.shape[0]))
 
     def __contains__(self, value: object) -> bool:
-        return bool(functions.any(functions.equal(self, value)))
+        return bool(above.functions.any(above.functions.equal(self, value)))
 
-    def __getitem__(self, key: Index | tuple[Index, ...]) -> Array:
-        raise NotSupplied
+    if TYPE_CHECKING or core is None:
+        # Where the core is compiled, these are methods of ``core.Slots``.
 
-    def __setitem__(self, key: Index | tuple[Index, ...], value: ArrayLike) -> None:
-        raise NotSupplied
+        def __getitem__(self, key: Index | tuple[Index, ...]) -> Array:
+            return above.items.get_item(self, key)
 
-    def __delitem__(self, key: object) -> None:
-        raise NotSupplied
+        def __setitem__(self, key: Index | tuple[Index, ...], value: ArrayLike) -> None:
+            above.items.set_item(self, key, value)
+
+        def __delitem__(self, key: object) -> None:
+            above.items.delete_item(self, key)
 
     # -- copies and views -------------------------------------------------------------------------------------------
 
@@ -188,11 +184,11 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass
         if not axes or axes == (None,):
             return self.T
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        return functions.permute_dims(self, order)  # type: ignore[no-any-return]
+        return above.functions.permute_dims(self, order)  # type: ignore[no-any-return]
 
     def fill(self, value: Scalar) -> None:
         """Write one value everywhere."""
-        self._update(value, what="the array", assigned=True)
+        above.inplace.update(self, value, what="the array", assigned=True)
 
     def __copy__(self) -> Array:
         return self.copy()

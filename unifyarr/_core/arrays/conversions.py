@@ -12,8 +12,8 @@ from ...typing import Scalar
 from ..engines import dtypes
 from ..engines.current import current_name
 from ..engines.tracing import current, mode, unrepeatable
+from ..values import above
 from ..values.arguments import as_integers
-from ..values.declared import numpy
 from ..values.elsewhere import WAYS
 from .deferred import Deferred
 from .ownership import read
@@ -111,7 +111,7 @@ class Conversions(Deferred):
             return round(self._scalar("an integer"))
         if self.shape:
             raise TypeError(f"round() takes a 0-d array, not one of shape {self.shape}: use x.round(decimals)")
-        return numpy.round(self, ndigits)
+        return above.numpy.round(self, ndigits)
 
     def __len__(self) -> int:
         if not self.shape:

@@ -6,12 +6,12 @@ import sys
 from typing import Self
 
 from ..engines.tracing import current
+from ..values import above
 from ..values.native import Native
-from ..values.supplying import NotSupplied
-from .slots import Mixin
+from .protocols import Protocols
 
 
-class Deferred(Mixin):
+class Deferred(Protocols):
     """What a program says of when values are computed, which changes none of them."""
 
     __slots__ = ()
@@ -35,20 +35,20 @@ class Deferred(Mixin):
 
     def rechunk(self, chunks: object, /) -> Self:
         """Divide the array into other chunks, and return it; on engines without chunks it's returned as it is."""
-        raise NotSupplied
+        return above.deferring.rechunk(self, chunks)  # type: ignore[no-any-return]
 
     def compute(self) -> Self:
         """Compute the values into the memory of this process, where the array has them then, and return it."""
-        raise NotSupplied
+        return above.deferring.compute(self)  # type: ignore[no-any-return]
 
     def persist(self) -> Self:
         """Compute the values and keep them where that is done, such as on a cluster, and return the array."""
-        raise NotSupplied
+        return above.deferring.persist(self)  # type: ignore[no-any-return]
 
     def to_zarr(self, store: object, /, *, path: str | None = None, overwrite: bool = False) -> None:
         """Write the values to an array of Zarr, a chunk at a time: see ``from_zarr``."""
-        raise NotSupplied
+        above.deferring.to_zarr(self, store, path=path, overwrite=overwrite)
 
     def _keep(self, native: Native, instead_of: object, /) -> None:
         """Have a native of the same values in place of another one, unless a write has changed that meanwhile."""
-        raise NotSupplied
+        raise NotImplementedError

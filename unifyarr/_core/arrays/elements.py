@@ -18,6 +18,7 @@ from ..engines.dtypes import DType
 from ..engines.handle import Handle
 from ..engines.registry import when_loaded
 from ..engines.tracing import mode
+from ..values import above
 from .array import Array, blank, register
 from .operators import Operators
 from .ownership import LOCK
@@ -109,10 +110,10 @@ class Element(Array):
     __slots__ = ()
 
     def __getitem__(self, key: object) -> Array:
-        return self._get_item(key)
+        return above.indexing.get_item(self, key)
 
     def __setitem__(self, key: object, value: object) -> None:
-        self._set_item(key, value)
+        above.indexing.set_item(self, key, value)
 
     @property
     def _native(self) -> object:
@@ -127,7 +128,7 @@ class Element(Array):
 
     @shape.setter
     def shape(self, shape: object) -> None:
-        self._set_shape(shape)
+        above.reshaping.set_shape(self, shape)
 
     @property
     def dtype(self) -> DType:

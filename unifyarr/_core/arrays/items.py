@@ -14,7 +14,7 @@ from ..engines import dtypes
 from ..engines.handle import Handle, declines_write
 from ..engines.refusals import is_refusal
 from ..engines.tracing import mode
-from ..values.supplying import supply
+from ..values import above
 from .array import Array, marked
 from .elements import NUMBERS, WHOLE, Element, element
 from .leaving import known_position
@@ -131,7 +131,7 @@ def get_otherwise(self: Array, key: Any) -> Array:
         known = _with_integers(key, backend)
         if known is not key:
             return self[known]
-    return self._get_item(key)
+    return above.indexing.get_item(self, key)
 
 
 def set_item(self: Array, key: object, value: object) -> None:
@@ -158,7 +158,7 @@ def set_otherwise(self: Array, key: Any, value: Any) -> None:
         if known is not key:
             self[known] = value
             return
-    self._set_item(key, value)
+    above.indexing.set_item(self, key, value)
 
 
 def _lowered_value(value: object, backend: Handle) -> object:
@@ -170,15 +170,10 @@ def _lowered_value(value: object, backend: Handle) -> object:
     return None if isinstance(value, Array) else value
 
 
-def _delete_item(self: Array, key: object) -> None:
+def delete_item(self: Array, key: object) -> None:
+    """Raise: no elements can be deleted."""
     raise ValueError("elements of an array can't be deleted: take the others, with np.delete(x, key)")
 
 
-supply(Array.__getitem__, get_item)
-supply(Array.__setitem__, set_item)
-supply(Array.__delitem__, _delete_item)
-
 if core is not None:
-    core.set_up_items(get_otherwise, set_otherwise, _delete_item, _is_stored, is_refusal)
-    for _name in ("__getitem__", "__setitem__", "__delitem__"):
-        setattr(Array, _name, vars(core.Slots)[_name])
+    core.set_up_items(get_otherwise, set_otherwise, delete_item, _is_stored, is_refusal)

@@ -15,9 +15,8 @@ import numpy as np
 from ...errors import DtypeError
 from ..engines import dtypes
 from ..engines.tracing import capture, current
+from ..values import above
 from ..values.arguments import as_integers, shown
-from ..values.declared import functions
-from ..values.supplying import NotSupplied
 from .protocols import Protocols
 from .views import Bits, Window
 
@@ -30,7 +29,7 @@ class Layout(Protocols):
     @property
     def strides(self) -> tuple[int, ...]:
         """The bytes from an element to the next one, along each axis."""
-        return current(self)._geometry().strides
+        return above.recipes.geometry(current(self)).strides  # type: ignore[no-any-return]
 
     @property
     def flags(self) -> Flags:
@@ -45,12 +44,12 @@ class Layout(Protocols):
         lengths = shape[0] if len(shape) == 1 else shape
         if order != "C" and _is_fortran(self, _letter(order, "CFA")):
             reversed_lengths = as_integers(lengths, "a shape")[::-1]
-            return functions.reshape(self.T, reversed_lengths, copy=copy).T  # type: ignore
-        return functions.reshape(self, lengths, copy=copy)  # type: ignore[no-any-return]
+            return above.functions.reshape(self.T, reversed_lengths, copy=copy).T  # type: ignore
+        return above.functions.reshape(self, lengths, copy=copy)  # type: ignore[no-any-return]
 
     def flatten(self, order: str = "C") -> Self:
         """Return the elements as a new 1-d array."""
-        return functions.reshape(_ordered(self, order), (-1,), copy=True)  # type: ignore[no-any-return]
+        return above.functions.reshape(_ordered(self, order), (-1,), copy=True)  # type: ignore[no-any-return]
 
     def ravel(self, order: str = "C") -> Self:
         """Return the elements as a contiguous 1-d array: a view of a C-contiguous array, a copy of any other.
@@ -59,8 +58,8 @@ class Layout(Protocols):
         order in memory.
         """
         x = _ordered(self, order)
-        whole = current(x)._geometry().flags.c_contiguous
-        return functions.reshape(x, (-1,), copy=None if whole else True)  # type: ignore[no-any-return]
+        whole = above.recipes.geometry(current(x)).flags.c_contiguous
+        return above.functions.reshape(x, (-1,), copy=None if whole else True)  # type: ignore[no-any-return]
 
     def __sizeof__(self) -> int:
         # The memory is counted where it is owned, as NumPy does; a length and a stride have 8 bytes each.
@@ -88,14 +87,14 @@ class Layout(Protocols):
         is_class = isinstance(dtype, builtin_type) and issubclass(dtype, (np.ndarray, Layout))
         wanted = x.dtype if dtype is None or is_class else dtypes.as_dtype(dtype)
         if wanted is x.dtype:
-            return x._view(Window.of_order(x.shape, range(x.ndim)))
+            return above.recipes.make_view(x, Window.of_order(x.shape, range(x.ndim)))  # type: ignore[no-any-return]
         if not x._backend.supports_dtype(wanted.dtype, None):
             raise DtypeError(f"backend {x.backend!r} has no {wanted} here: view the memory as a smaller dtype")
         if narrow := [each for each in (x.dtype, wanted) if each.stores and each.kind != "f"]:
             raise DtypeError(f"elements of {narrow[0]} have less than a byte: cast them, x.astype({str(wanted)!r})")
         # NumPy's rule, and its errors.
-        x._geometry().view(wanted.dtype)
-        return x._view(Bits(x.dtype.dtype, wanted.dtype))
+        above.recipes.geometry(x).view(wanted.dtype)
+        return above.recipes.make_view(x, Bits(x.dtype.dtype, wanted.dtype))  # type: ignore[no-any-return]
 
     def resize(self, *new_shape: object, refcheck: bool = True) -> None:
         """Give the array another shape and size in place: the elements in C order, then zeros.
@@ -116,7 +115,7 @@ class Layout(Protocols):
         # Here, where the references are those of the caller, of this function and of the call.
         shared = sys.getrefcount(self) > _ALONE or sys.getrefcount(self._native) > _ALONE_IN_SLOT
         if new_shape not in ((), (None,)):
-            self._resize(new_shape[0] if len(new_shape) == 1 else new_shape, refcheck and shared)
+            above.reshaping.resize(self, new_shape[0] if len(new_shape) == 1 else new_shape, refcheck and shared)
 
     def setflags(self, write: object = None, align: object = None, uic: object = None) -> None:
         """Protect the array from writes with ``write=False``; ``write=True`` allows them again.
@@ -139,15 +138,7 @@ class Layout(Protocols):
         if uic:
             raise ValueError("no array is written back to another one: leave out uic=, or pass False")
         if write is not None:
-            self._set_writeable(bool(write))
-
-    def _set_writeable(self, writeable: bool, /) -> None:
-        """Protect the array from writes, or allow them again."""
-        raise NotSupplied
-
-    def _resize(self, shape: object, shared: bool, /) -> None:
-        """Give the array another shape and size in place; ``shared`` if something else refers to it."""
-        raise NotSupplied
+            above.protection.set_writeable(self, bool(write))
 
 
 builtin_type = type
@@ -183,7 +174,7 @@ def _letter(order: object, allowed: str) -> str:
 
 
 def _is_fortran(x: Any, letter: str) -> bool:
-    return letter == "F" or (letter == "A" and current(x)._geometry().flags.fnc)
+    return letter == "F" or (letter == "A" and above.recipes.geometry(current(x)).flags.fnc)
 
 
 def _ordered(x: Any, order: object) -> Any:
@@ -191,13 +182,13 @@ def _ordered(x: Any, order: object) -> Any:
     letter = _letter(order, "CFAK")
     if letter != "K":
         return x.T if _is_fortran(x, letter) and x.ndim > 1 else x
-    strides = current(x)._geometry().strides
+    strides = above.recipes.geometry(current(x)).strides
     places = sorted(range(x.ndim), key=lambda axis: -abs(strides[axis]))
-    return x if places == sorted(places) else functions.permute_dims(x, places)
+    return x if places == sorted(places) else above.functions.permute_dims(x, places)
 
 
 def _of_memory(name: str) -> Callable[[Any], bool]:
-    return lambda flags: bool(getattr(current(flags._array)._geometry().flags, name))
+    return lambda flags: bool(getattr(above.recipes.geometry(current(flags._array)).flags, name))
 
 
 def _is_void(dtype: np.dtype[np.generic]) -> bool:
@@ -241,7 +232,7 @@ class Flags:
     @property
     def writeable(self) -> bool:
         """Whether the array may be written."""
-        return not current(self._array)._is_read_only()
+        return not above.recipes.is_read_only(current(self._array))
 
     @property
     def behaved(self) -> bool:
@@ -264,7 +255,7 @@ class Flags:
     def __setattr__(self, name: str, value: object) -> None:
         if name != "writeable":
             raise ValueError(f"the flag {name!r} is a fact of the memory and can't be set: only 'writeable' can")
-        self._array._set_writeable(bool(value))
+        above.protection.set_writeable(self._array, bool(value))
 
     def __setitem__(self, key: str, value: object) -> None:
         setattr(self, _flag(key), value)

@@ -10,7 +10,7 @@ import numpy as np
 from ...typing import ArrayLike
 from ..engines.foreign import check_data, overrides
 from ..engines.natives import backend_of_native
-from ..values.declared import functions
+from ..values import above
 
 X = TypeVar("X")
 # The operators by the function, whose fast paths go into them, and by the form of that: ``""`` is that of the function.
@@ -64,7 +64,7 @@ def _left(x: Any, other: object, name: str, compute: Callable[[Any], Any]) -> ob
     if result is NotImplemented:
         check_data(other)
         if hasattr(type(other), "__array__"):
-            return compute(functions.asarray(other))
+            return compute(above.functions.asarray(other))
     return result
 
 
@@ -112,7 +112,7 @@ class _Operator:
 
 def _make_unary(function: str, name: str) -> object:
     def operator(self: Any, /) -> object:
-        return getattr(functions, function)(self)
+        return getattr(above.functions, function)(self)
 
     OPERATORS[function] = {"": operator}
     return operator
@@ -124,8 +124,8 @@ def _make_binary(function: str, name: str) -> object:
 
     def operator(self: Any, other: Any, /) -> object:
         if type(other) in TAKEN or TAKEN.accept(other):
-            return getattr(functions, function)(self, other)
-        return _left(self, other, other_name, lambda given: getattr(functions, function)(self, given))
+            return getattr(above.functions, function)(self, other)
+        return _left(self, other, other_name, lambda given: getattr(above.functions, function)(self, given))
 
     OPERATORS[function] = {"": operator}
     return operator
@@ -136,8 +136,8 @@ def _make_reflected(function: str, name: str) -> object:
 
     def operator(self: Any, other: Any, /) -> object:
         if type(other) in TAKEN or TAKEN.accept(other):
-            return getattr(functions, function)(other, self)
-        return _left(self, other, other_name, lambda given: getattr(functions, function)(given, self))
+            return getattr(above.functions, function)(other, self)
+        return _left(self, other, other_name, lambda given: getattr(above.functions, function)(given, self))
 
     OPERATORS[function]["reflected"] = operator
     return operator
@@ -146,7 +146,7 @@ def _make_reflected(function: str, name: str) -> object:
 def _make_in_place(function: str, name: str) -> object:
     def operator(self: Any, other: Any, /) -> object:
         if type(other) in TAKEN or TAKEN.accept(other):
-            return getattr(functions, function)(self, other, out=self)
+            return getattr(above.functions, function)(self, other, out=self)
         return NotImplemented
 
     OPERATORS[function]["in_place"] = operator

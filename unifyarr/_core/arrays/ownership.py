@@ -18,7 +18,6 @@ from ...backends.forks import free_after_fork
 from ...backends.references import COUNTED
 from ..engines.tracing import unrepeatable
 from ..values.native import Native
-from ..values.supplying import supply
 from .slots import Slots
 
 # Held around each read-modify-rebind of an immutable native, each write through a recipe and each use of a variable.
@@ -160,9 +159,6 @@ def alike(root: Slots) -> Any:
             if isinstance(native, Pending) and native.writing.under_way:
                 return native.native
     return settled(native)
-
-
-supply(Slots._alike, alike)
 
 
 def read(array: Slots) -> Any:

@@ -12,12 +12,10 @@ from typing import Any
 from ...errors import ReadOnlyError, TracedMutationError
 from ..engines.tracing import current, running
 from ..values.caller import where
-from ..values.supplying import supply
 from .array import Array
 from .elements import settle
-from .layout import Layout
 from .ownership import settled
-from .recipes import Protected, is_recipe, joined, root_of
+from .recipes import Protected, is_read_only, is_recipe, joined, root_of
 from .slots import NO_KEY
 from .views import Protection
 
@@ -25,7 +23,7 @@ from .views import Protection
 def set_writeable(x: Array, writeable: bool, /) -> None:
     """Protect an array from writes, or allow them again."""
     if running() is not None or x._backend.trace() is not None:
-        if current(x)._is_read_only() is not writeable:
+        if is_read_only(current(x)) is not writeable:
             return
         raise TracedMutationError(
             f"{where()}: a trace can't follow a change of flags.writeable: set it outside of the traced function"
@@ -34,7 +32,7 @@ def set_writeable(x: Array, writeable: bool, /) -> None:
     if writeable:
         # NumPy refuses it for a view of a read-only base, whatever the flag of the view is.
         _check_may_be_writeable(x)
-    if x._is_read_only() is not writeable:
+    if is_read_only(x) is not writeable:
         return
     # It isn't ``base[key]`` any more.
     x._key = NO_KEY
@@ -50,12 +48,9 @@ def set_writeable(x: Array, writeable: bool, /) -> None:
         x.__class__ = Array
 
 
-supply(Layout._set_writeable, set_writeable)
-
-
 def _check_may_be_writeable(x: Array) -> None:
     base, root = x._base, root_of(x)
-    if base is not None and base._is_read_only():
+    if base is not None and is_read_only(base):
         raise ReadOnlyError("the base of this view is read-only: make x.base writeable first, or write to x.copy()")
     steps: tuple[Any, ...] = x._steps if is_recipe(x) else ()
     if not all(step.writable or type(step) is Protection for step in steps):

@@ -1,31 +1,42 @@
-"""What arrays do by what is above them: declared here, supplied by ``indexing``, ``exporting`` and others."""
+"""The protocols by which other libraries ask an array for its values; ``exporting`` and others answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from ...typing import BackendName
 from ..engines.tracing import current
-from ..values.supplying import NotSupplied
-from .ownership import read
+from ..values import above
+from .ownership import alike, read
 from .slots import Mixin
-from .views import Step
 
 
 class Protocols(Mixin):
-    """The protocols by which the standard, NumPy and the machinery ask an array: see ``supply``."""
+    """The protocols by which the standard, NumPy and the machinery ask an array."""
 
     __slots__ = ()
+
+    @property
+    def device(self) -> Any:
+        """The name of the device, such as ``"cpu"`` or ``"gpu:0"``; JAX's own sharding where devices are several."""
+        x = current(self)
+        return x._backend.device(alike(x))
+
+    @property
+    def sharding(self) -> Any:
+        """How the array is spread over devices, a ``jax.sharding.Sharding``; ``None`` where engines have no such."""
+        x = current(self)
+        return x._backend.sharding(alike(x))
 
     # -- the standard's ---------------------------------------------------------------------------------------------
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
         """Return the namespace of the functions, bound to this array's backend: what it makes lands there."""
-        raise NotSupplied
+        return above.backends.namespace_of(self, api_version)  # type: ignore[no-any-return]
 
     def __dlpack__(
         self,
@@ -42,7 +53,7 @@ class Protocols(Mixin):
         ``copy=False`` an immutable or read-only array gives its memory itself, so marked, and what takes a copy is a
         ``BufferError``.
         """
-        raise NotSupplied
+        return above.exporting.as_capsule(self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's numbers for the device."""
@@ -59,7 +70,7 @@ class Protocols(Mixin):
         device
             The device there; its default one if not given.
         """
-        raise NotSupplied
+        return above.exporting.to_backend(self, backend, device=device)  # type: ignore[no-any-return]
 
     # -- NumPy's ----------------------------------------------------------------------------------------------------
 
@@ -69,7 +80,7 @@ class Protocols(Mixin):
         It shares the memory that the engine can write, a copy stands for any other; ``copy=False`` gives the memory of
         an immutable array as read-only.
         """
-        raise NotSupplied
+        return above.exporting.as_ndarray(self, dtype, copy)  # type: ignore[no-any-return]
 
     def to_numpy(self, /) -> np.ndarray:
         """Return the values as a NumPy array of its own memory, on every backend.
@@ -85,7 +96,7 @@ class Protocols(Mixin):
         >>> x
         array([0., 0.])
         """
-        raise NotSupplied
+        return above.exporting.to_numpy(self)  # type: ignore[no-any-return]
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> object:
@@ -97,38 +108,10 @@ class Protocols(Mixin):
 
     def __array_ufunc__(self, /, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object) -> object:
         """Serve NumPy's ufuncs: by the function of the same meaning, else by NumPy on the host."""
-        raise NotSupplied
+        return above.numpy_protocols.answer_ufunc(self, ufunc, method, inputs, kwargs)
 
     def __array_function__(
         self, /, function: Callable[..., object], types: object, args: object, kwargs: object
     ) -> object:
         """Serve NumPy's functions, by NumPy on the host; what they return comes back to this backend."""
-        raise NotSupplied
-
-    # -- the machinery's --------------------------------------------------------------------------------------------
-
-    def _get_item(self, key: object, /) -> Self:
-        """Return what ``x[key]`` is."""
-        raise NotSupplied
-
-    def _set_item(self, key: object, value: object, /) -> None:
-        """Write a value to ``x[key]``."""
-        raise NotSupplied
-
-    def _update(self, value: object, /, *, what: str = "x", assigned: bool = False) -> None:
-        """Overwrite the array by a value; ``what`` it is called in errors, ``assigned`` that any cast will do."""
-        raise NotSupplied
-
-    # -- the views' -------------------------------------------------------------------------------------------------
-
-    def _view(self, step: Step, /) -> Self:
-        """Return the view that one step makes."""
-        raise NotSupplied
-
-    def _geometry(self, /) -> np.ndarray:
-        """Return an array of NumPy's without memory, of the shape and the strides of this one."""
-        raise NotSupplied
-
-    def _is_read_only(self, /) -> bool:
-        """Return whether a write would be refused."""
-        raise NotSupplied
+        return above.numpy_protocols.answer_function(self, function, types, args, kwargs)

@@ -13,11 +13,11 @@ from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.registry import load
 from ..engines.tracing import recording, watch_layout
+from ..values import above
 from ..values.native import Native
 from ..values.shapes import c_strides, shadow
-from ..values.supplying import supply
 from .array import Array, blank, owner, register, wrap
-from .ownership import read, settled, share
+from .ownership import Held, read, settled, share
 from .views import Bits, Elements, Part, Protection, Step, Window, get_through
 
 
@@ -33,10 +33,10 @@ class View(Array):
     _seen: object
 
     def __getitem__(self, key: object) -> Array:
-        return self._get_item(key)
+        return above.indexing.get_item(self, key)
 
     def __setitem__(self, key: object, value: Any) -> None:
-        self._set_item(key, value)
+        above.indexing.set_item(self, key, value)
 
     @property
     def _native(self) -> Any:
@@ -79,7 +79,7 @@ class View(Array):
 
     @shape.setter
     def shape(self, shape: object) -> None:
-        self._set_shape(shape)
+        above.reshaping.set_shape(self, shape)
 
     @property
     def dtype(self) -> DType:
@@ -110,10 +110,10 @@ class Protected(Array):
     __slots__ = ()
 
     def __getitem__(self, key: object) -> Array:
-        return self._get_item(key)
+        return above.indexing.get_item(self, key)
 
     def __setitem__(self, key: object, value: Any) -> None:
-        self._set_item(key, value)
+        above.indexing.set_item(self, key, value)
 
 
 register(Protected)
@@ -180,9 +180,6 @@ def _noted(array: Array, step: Step, view: Array) -> Array:
     return view
 
 
-supply(Array._view, make_view)
-
-
 def is_view_at(value: object, array: Array, step: Step) -> bool:
     """Return whether ``value`` is the recipe of the very view of an array that a step makes."""
     if not isinstance(value, View):
@@ -227,7 +224,13 @@ def geometry(array: Array) -> np.ndarray:
     return found
 
 
-supply(Array._geometry, geometry)
+def is_read_only(x: Array) -> bool:
+    """Return whether an array may not be written: protected, a repeated or diagonal view, or over read-only memory."""
+    root = root_of(x)
+    if type(x) is Protected or (is_recipe(x) and not all(step.writable for step in x._steps)):
+        return True
+    native = root._native
+    return not isinstance(native, Held) and bool(root._backend.is_read_only(native))
 
 
 def is_contiguous(array: Array) -> bool:

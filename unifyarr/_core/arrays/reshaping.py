@@ -7,15 +7,13 @@ from typing import Any
 
 from ...errors import TracedMutationError
 from ..engines.tracing import running, unrepeatable
+from ..values import above
 from ..values.caller import where
-from ..values.declared import functions
 from ..values.shapes import as_shape, resolve_unknown, size
-from ..values.supplying import supply
 from .array import Array
-from .layout import Layout
 from .ownership import LOCK, rebind, settled
-from .recipes import RECIPES, geometry, is_recipe, steps_with
-from .slots import NO_KEY, Slots
+from .recipes import RECIPES, geometry, is_read_only, is_recipe, steps_with
+from .slots import NO_KEY
 from .views import Reshape
 
 _INSTEAD = "write x = x.reshape(shape)"
@@ -44,9 +42,6 @@ def set_shape(x: Array, shape: Any, /) -> None:
         rebind(x, backend.kernel("reshape")(native, shape=shape))
 
 
-supply(Slots._set_shape, set_shape)
-
-
 def _check_untraced(x: Array, what: str, instead: str) -> None:
     unrepeatable()
     if running() is not None or x._backend.trace() is not None:
@@ -63,7 +58,7 @@ def resize(x: Array, shape: object, shared: bool, /) -> None:
     if count == size(before):
         set_shape(x, lengths)
         return
-    if x._base is not None or x._is_read_only():
+    if x._base is not None or is_read_only(x):
         raise ValueError(f"a view and a read-only array keep their memory: {_RESIZED}")
     if shared or _has_recipes(x):
         raise ValueError(
@@ -73,10 +68,10 @@ def resize(x: Array, shape: object, shared: bool, /) -> None:
     native, backend = settled(x._native), x._backend
     if not backend.mutable and backend.can_write(native):
         raise ValueError(f"a variable of the engine keeps its shape: {_RESIZED}")
-    flat, growth = functions.reshape(x, (-1,)), count - size(before)
+    flat, growth = above.functions.reshape(x, (-1,)), count - size(before)
     # A copy of the elements alone, so that the rest of the memory is free.
-    kept = functions.pad(flat, (0, growth)) if growth > 0 else flat[:count].copy()
-    made = functions.reshape(kept, lengths)
+    kept = above.functions.pad(flat, (0, growth)) if growth > 0 else flat[:count].copy()
+    made = above.functions.reshape(kept, lengths)
     with LOCK:
         rebind(x, settled(made._native))
 
@@ -86,6 +81,3 @@ def _has_recipes(x: Array) -> bool:
     if getattr(x, "_token", None) is None:
         return False
     return any(type(each) in RECIPES and each._root is x for each in gc.get_referrers(x))
-
-
-supply(Layout._resize, resize)

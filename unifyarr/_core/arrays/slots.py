@@ -11,9 +11,8 @@ from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle
 from ..engines.tracing import current
+from ..values import above
 from ..values.lengths import PartialShape
-from ..values.native import Native
-from ..values.supplying import NotSupplied
 
 # Stands for the key of a view that no key gives: ``None`` is a key.
 NO_KEY = object()
@@ -107,33 +106,13 @@ class Slots(_Base):
         return dtypes.BY_NUMPY[self._backend.dtype(self._native)]
 
     @property
-    def device(self) -> Any:
-        """The name of the device, such as ``"cpu"`` or ``"gpu:0"``; JAX's own sharding where devices are several."""
-        x = current(self)
-        return x._backend.device(x._alike())
-
-    @property
-    def sharding(self) -> Any:
-        """How the array is spread over devices, a ``jax.sharding.Sharding``; ``None`` where engines have no such."""
-        x = current(self)
-        return x._backend.sharding(x._alike())
-
-    def _alike(self, /) -> Native:
-        """Return a native that lives where the array's does: in the middle of a write to it that isn't there."""
-        raise NotSupplied
-
-    @property
     def shape(self) -> Shape:
         """The lengths of the axes."""
         return self._backend.shape(self._native)
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        self._set_shape(shape)
-
-    def _set_shape(self, shape: object, /) -> None:
-        """Give the array another shape in place, where that is a view of its memory."""
-        raise NotSupplied
+        above.reshaping.set_shape(self, shape)
 
     @property
     def ndim(self) -> int:
@@ -145,13 +124,8 @@ class Slots(_Base):
         """The number of elements; of an array whose shape isn't known in a compiled function, a 0-d array."""
         shape = self.shape
         if type(shape) is PartialShape and self._backend.hides_lengths:
-            count: int = self._count()
-            return count
+            return above.masking.count(self)  # type: ignore[no-any-return]
         return math.prod(shape)
-
-    def _count(self, /) -> Any:
-        """Return the number of elements as a 0-d array."""
-        raise NotSupplied
 
     @property
     def itemsize(self) -> int:

@@ -21,7 +21,7 @@ from ..engines.handle import Handle
 from ..engines.registry import load
 from ..engines.tracing import capture, checking
 from ..kernels.types import ArrayType
-from ..values.declared import functions
+from ..values import above
 from ..values.native import Native
 from ..values.records import Record
 from ..writing.inplace import check_device
@@ -216,11 +216,11 @@ class Application:
 def _cotangent(what: str, cotangent: object, x: Array) -> Any:
     if cotangent is None or dtypes.rank(x.dtype) < 2:
         return None
-    array = cotangent if isinstance(cotangent, Array) else functions.asarray(cotangent, backend=x._backend.name)
+    array = cotangent if isinstance(cotangent, Array) else above.functions.asarray(cotangent, backend=x._backend.name)
     if array.shape != x.shape:
         raise ShapeError(f"{what} returned shape {array.shape} for an array of shape {x.shape}")
     dtypes.check_cast(array.dtype, x.dtype, what)
-    return read(capture(functions.astype(array, x.dtype, copy=False)))
+    return read(capture(above.functions.astype(array, x.dtype, copy=False)))
 
 
 def _by_declaration(application: Application, operands: Sequence[Array]) -> object:

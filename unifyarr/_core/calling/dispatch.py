@@ -24,7 +24,6 @@ from ..engines.handle import LOADED, Handle, declines
 from ..engines.refusals import is_refusal
 from ..engines.tracing import Mode, inside, mode
 from ..kernels.record import KERNELS, kernel_named
-from ..values.supplying import supply
 from ..writing.storing import put_small, takes_small
 from .concerns import general
 from .mapping import map_plainly
@@ -307,6 +306,3 @@ def dispatcher_of(declaration: Declaration, bound: Handle | None, function: Any,
     for handle in list(OFFERED):
         install(handle, declaration)
     return Dispatcher(declaration, bound, function)
-
-
-supply(Declaration.dispatcher, dispatcher_of)

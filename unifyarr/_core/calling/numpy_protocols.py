@@ -24,10 +24,9 @@ from ..engines.foreign import is_plain, overrides
 from ..engines.handle import Handle
 from ..engines.natives import backend_of_native, mismatch
 from ..engines.tracing import current
+from ..values import above
 from ..values.arguments import MOST_AXES
-from ..values.declared import following
 from ..values.native import Native
-from ..values.supplying import supply
 from ..writing.inplace import as_target, assign_all, check_target, fit, update
 from ..writing.sharing import share_memory
 
@@ -57,7 +56,10 @@ def know_keeper(name: str) -> None:
     KEEPERS = (*KEEPERS, f"{name}.")
 
 
-def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> object:
+def answer_ufunc(
+    x: Array, /, ufunc: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: dict[str, Any]
+) -> object:
+    """Answer NumPy's question about a ufunc or its method."""
     given = (*inputs, *kwargs.get("out", ()))
     if any(overrides(each, "__array_ufunc__") and _is_of_another(each) for each in given if type(each) is not Array):
         # NumPy asks that library next.
@@ -67,10 +69,7 @@ def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: object, **k
     return serve_ufunc(ufunc, method, inputs, kwargs)
 
 
-supply(Array.__array_ufunc__, _serve_ufunc)
-
-
-def _serve_function(
+def answer_function(
     x: Array,
     /,
     function: Callable[..., Any],
@@ -78,15 +77,13 @@ def _serve_function(
     args: tuple[object, ...],
     kwargs: dict[str, object],
 ) -> object:
+    """Answer NumPy's question about another of its functions."""
     others = [kind for kind in types if kind is not Array]
     if others and _asks_another((*args, *kwargs.values()), others):
         return NotImplemented
     if KEEPERS and _is_kept(kwargs):
         return _for_keeper(function, args, kwargs)
     return serve_function(function, args, kwargs)
-
-
-supply(Array.__array_function__, _serve_function)
 
 
 def _is_of_another(x: object) -> bool:
@@ -109,7 +106,7 @@ def _asks_another(values: Iterable[object], kinds: list[type], depth: int = 0) -
 
 def _is_kept(kwargs: dict[str, object]) -> bool:
     """Return whether it's a keeper that called the function of NumPy's which asks us, for an array of its own."""
-    caller = sys._getframe(2).f_globals.get("__name__", "")
+    caller = sys._getframe(3).f_globals.get("__name__", "")
     return f"{caller}.".startswith(KEEPERS) and kwargs.get("out") is None
 
 
@@ -123,7 +120,7 @@ def _for_keeper(function: Callable[..., Any], args: tuple[object, ...], kwargs: 
 def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[object, ...], kwargs: dict[str, Any]) -> object:
     """Serve a ufunc or its method: our counterpart of it, else NumPy on the host."""
     out = kwargs.get("out")
-    own = following.COUNTERPARTS.get(function)
+    own = above.following.COUNTERPARTS.get(function)
     target = inputs[0] if method == "at" else None
     if own is not None and (function.nout == 1 or out is None) and _is_ours((target, out), (inputs, kwargs)):
         call = own if method == "__call__" else getattr(own, method)
@@ -150,7 +147,7 @@ def serve_function(function: Callable[..., Any], args: tuple[object, ...], kwarg
     given = _signature(function).bind(*args, **kwargs)
     arguments = given.arguments
     written = _written(function, arguments)
-    own = None if function in _CALLERS or _holds_objects(function, args) else following.COUNTERPARTS.get(function)
+    own = None if function in _CALLERS or _holds_objects(function, args) else above.following.COUNTERPARTS.get(function)
     targets = [arguments[name] for name in written]
     if own is not None and _is_ours(targets, arguments.values(), subclasses=False):
         for target in targets:

@@ -17,7 +17,7 @@ from ..engines.current import default, scoped
 from ..engines.handle import LOADED, Handle
 from ..engines.refusals import explained, is_refusal
 from ..engines.tracing import mode
-from ..values.declared import package
+from ..values import above
 from ..values.native import Native
 from ..writing.inplace import check_target
 from ..writing.storing import put_small, takes_small
@@ -35,10 +35,10 @@ def explain(function: str, operands: Any, out: Any, error: Exception, backend: H
     found: Exception | None = None
     try:
         if out is None:
-            package.graph.trace(call, *operands)
+            above.package.graph.trace(call, *operands)
         else:
             check_target(out)
-            package.graph.trace(lambda out, *operands: call(*operands, out=out), out, *operands)
+            above.package.graph.trace(lambda out, *operands: call(*operands, out=out), out, *operands)
     except TraceError:
         pass
     except Exception as checked:

@@ -17,9 +17,8 @@ import numpy as np
 
 from ..engines.handle import Handle
 from ..kernels.record import declare_ufunc
-from ..values.declared import functions
+from ..values import above
 from ..values.lazily import cached_property
-from ..values.supplying import NotSupplied
 from .function import Function
 from .operations import Operation
 from .signature import Parameters, Scope, elementwise_parameters, outputs_of, parameters_of, vocabulary
@@ -130,7 +129,7 @@ class Declaration:
 
     def dispatcher(self, bound: Handle | None, function: object, /) -> object:
         """Return the dispatcher of a function, which is made at the first call."""
-        raise NotSupplied
+        return above.dispatch.dispatcher_of(self, bound, function)
 
     def of_backend(self, backend: Handle) -> Callable[..., object]:
         """Return the function of a backend's own namespace."""
@@ -143,8 +142,6 @@ def _declare(body: F, category: str, **options: Any) -> F:
     declaration = Declaration(body, category, **options)
     DECLARATIONS[declaration.qualified_name] = declaration
     declaration.public = declaration.function()
-    if not declaration.namespace:
-        setattr(functions, declaration.name, declaration.public)
     return cast(F, declaration.public)
 
 

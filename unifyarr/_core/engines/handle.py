@@ -12,7 +12,6 @@ from ...backends.forks import free_after_fork
 from ...errors import BackendFeatureError
 from ..values.lengths import partly_known
 from ..values.native import Native
-from ..values.supplying import NotSupplied
 
 if TYPE_CHECKING:
     # To a type checker a handle is a backend: it has the same members.
@@ -136,7 +135,7 @@ class Handle(Members):
 
     def count(self, native: Any) -> Any:
         """Return the number of elements of an array of unknown lengths, as a 0-d array."""
-        raise NotSupplied
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<backend {self.name!r}>"

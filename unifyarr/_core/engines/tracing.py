@@ -19,7 +19,6 @@ from typing import Any, NoReturn, Protocol, TypeVar, cast
 from ...errors import UnknownShapeError
 from ..values.lengths import PartialShape
 from ..values.records import Record
-from ..values.supplying import supply
 from .handle import Handle
 
 # An array, whose class is above.
@@ -175,7 +174,8 @@ def recording() -> Recording | None:
     return None if found is None else found.recording
 
 
-def _refuse(shape: PartialShape, /) -> NoReturn:
+def refuse_length(shape: PartialShape, /) -> NoReturn:
+    """Raise: a length of a shape is needed that isn't known."""
     trace = running()
     if trace is not None:
         trace.refuse_length(shape)
@@ -183,9 +183,6 @@ def _refuse(shape: PartialShape, /) -> NoReturn:
         f"an array of shape {shape!r} has lengths that aren't known before its values are computed, and this needs "
         "them: compute them first, x.compute() or x.persist()"
     )
-
-
-supply(PartialShape.refuse, _refuse)
 
 
 def unrepeatable() -> None:

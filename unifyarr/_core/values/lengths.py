@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
+from . import above
 from .native import Native
-from .supplying import NotSupplied
 
 
 class PartialShape(tuple[Any, ...]):
@@ -55,7 +55,7 @@ class PartialShape(tuple[Any, ...]):
 
     def refuse(self) -> NoReturn:
         """Raise: a length is needed that isn't known."""
-        raise NotSupplied
+        above.tracing.refuse_length(self)
 
 
 def shape_of(lengths: Iterable[object]) -> tuple[Any, ...]:

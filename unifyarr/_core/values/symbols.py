@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
-from .declared import functions
+from . import above
 
 Own = TypeVar("Own", bound="Symbol")
 
 
 def _unary(name: str) -> Callable[[Own], Own]:
     def operator(self: Own, /) -> Own:
-        return getattr(functions, name)(self)  # type: ignore[no-any-return]
+        return getattr(above.functions, name)(self)  # type: ignore[no-any-return]
 
     operator.__doc__ = f"Return what the function ``{name}`` gives, as a variable."
     return operator
@@ -20,7 +20,7 @@ def _unary(name: str) -> Callable[[Own], Own]:
 
 def _binary(name: str) -> Callable[[Own, object], Own]:
     def operator(self: Own, other: object, /) -> Own:
-        return getattr(functions, name)(self, other)  # type: ignore[no-any-return]
+        return getattr(above.functions, name)(self, other)  # type: ignore[no-any-return]
 
     operator.__doc__ = f"Return what the function ``{name}`` gives, as a variable."
     return operator
@@ -28,7 +28,7 @@ def _binary(name: str) -> Callable[[Own, object], Own]:
 
 def _reflected(name: str) -> Callable[[Own, object], Own]:
     def operator(self: Own, other: object, /) -> Own:
-        return getattr(functions, name)(other, self)  # type: ignore[no-any-return]
+        return getattr(above.functions, name)(other, self)  # type: ignore[no-any-return]
 
     operator.__doc__ = f"Return what the function ``{name}`` gives, as a variable."
     return operator

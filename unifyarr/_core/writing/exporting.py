@@ -11,13 +11,11 @@ from ..arrays.array import Array, wrap
 from ..arrays.convert import check_dtype
 from ..arrays.leaving import check_leaving, to_host
 from ..arrays.ownership import hand_out, read
-from ..arrays.recipes import has_native_views, is_recipe
+from ..arrays.recipes import has_native_views, is_read_only, is_recipe
 from ..engines.refusals import explains
 from ..engines.registry import load
 from ..engines.tracing import capture, current, inside, mode
 from ..values.arguments import as_integer, as_integers, shown
-from ..values.supplying import supply
-from .inplace import is_read_only
 
 _WITHOUT_MEMORY = "this view has no memory of its own here, and copy=False forbids a copy: pass copy=None"
 
@@ -70,9 +68,6 @@ def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.n
     values = values.view()
     values.flags.writeable = False
     return values
-
-
-supply(Array.__array__, as_ndarray)
 
 
 # DLPack's numbers of device types whose memory is the host's: no stream of a consumer has to be waited for there.
@@ -133,15 +128,9 @@ def as_capsule(
     )
 
 
-supply(Array.__dlpack__, as_capsule)
-
-
 def to_numpy(x: Array, /) -> np.ndarray:
     """Return the values as a NumPy array of its own memory."""
     return np.array(to_host(capture(x), "to_numpy()"))
-
-
-supply(Array.to_numpy, to_numpy)
 
 
 def to_backend(x: Array, /, backend: str, *, device: object = None) -> Array:
@@ -153,6 +142,3 @@ def to_backend(x: Array, /, backend: str, *, device: object = None) -> Array:
     there = None if device is None else target.as_device(device)
     check_dtype(target, x.dtype, there)
     return wrap(target.from_numpy(to_host(inner, "to_backend()"), device=there, copy=True), target)
-
-
-supply(Array.to_backend, to_backend)

@@ -16,8 +16,8 @@ from ..arrays.recipes import RECIPES, View, fill_recipe, root_of, steps_with
 from ..arrays.views import Reshape
 from ..engines import dtypes
 from ..engines.tracing import capture, original, unrepeatable
-from ..values.declared import functions
-from ..values.supplying import supply
+from ..values import above
+from .indexing import get_item, set_item
 
 
 class FlatIterator(View):
@@ -79,7 +79,7 @@ class FlatIterator(View):
         found = _as_key(slice(None) if type(key) is tuple and not key else key)
         if type(found) is int:
             return self._array[self._position(found)]
-        shown = (self if self._plain is None else self._plain)._get_item(found)
+        shown = get_item(self if self._plain is None else self._plain, found)
         return shown if shown._base is None else shown.copy()
 
     def __setitem__(self, key: Any, value: ArrayLike) -> None:
@@ -91,11 +91,11 @@ class FlatIterator(View):
         if type(value) not in dtypes.SCALARS:
             shape = _selected(found, self._array.size)
             if shape:
-                values = functions.reshape(_as_values(value, self), (-1,))
+                values = above.functions.reshape(_as_values(value, self), (-1,))
                 if not values.size or not math.prod(shape):
                     return
                 value = _repeated(values, shape)
-        (self if self._plain is None else self._plain)._set_item(found, value)
+        set_item(self if self._plain is None else self._plain, found, value)
 
     def __delitem__(self, key: object) -> None:
         raise TypeError("elements of an array can't be deleted: take the others, with np.delete(x, key)")
@@ -121,7 +121,7 @@ def flat(x: Array, /) -> FlatIterator:
     fill_recipe(iterator, root_of(x), steps_with(x, Reshape(shape, (math.prod(shape),))))
     iterator._array, iterator._place = x, 0
     try:
-        iterator._plain = functions.reshape(x, (-1,), copy=False)
+        iterator._plain = above.functions.reshape(x, (-1,), copy=False)
     except CopyError:
         iterator._plain = None
     return iterator
@@ -130,10 +130,6 @@ def flat(x: Array, /) -> FlatIterator:
 def set_flat(x: Array, value: ArrayLike, /) -> None:
     """Write all elements in C order."""
     flat(x)[...] = value
-
-
-supply(Array._flat, flat)
-supply(Array._set_flat, set_flat)
 
 
 def _coordinates(place: int, shape: Shape) -> tuple[int, ...]:
@@ -169,7 +165,7 @@ def _selected(key: object, size: int) -> Shape:
     if isinstance(key, slice):
         return (len(range(*key.indices(size))),)
     if getattr(key, "dtype", None) == dtypes.bool:
-        return (int(functions.count_nonzero(key)),)
+        return (int(above.functions.count_nonzero(key)),)
     return tuple(getattr(key, "shape", ()))
 
 
@@ -183,7 +179,7 @@ def _as_values(value: object, target: Array) -> Array:
 def _repeated(values: Array, shape: Shape) -> Array:
     count, size = math.prod(shape), values.size
     if size == 1:
-        return functions.reshape(values, ())  # type: ignore[no-any-return]
+        return above.functions.reshape(values, ())  # type: ignore[no-any-return]
     if size < count:
         values = values[np.arange(count) % size]
-    return functions.reshape(values[:count], shape)  # type: ignore[no-any-return]
+    return above.functions.reshape(values[:count], shape)  # type: ignore[no-any-return]

@@ -14,7 +14,6 @@ from ..arrays.views import Elements, Window
 from ..engines.refusals import explains
 from ..engines.tracing import checking, mode, running
 from ..values.lengths import PartialShape
-from ..values.supplying import supply
 from .inplace import assign, check_target, fit
 from .keys import resolve
 from .masking import chooses, move, put_at_places, put_mask, put_selected, select
@@ -79,9 +78,6 @@ def _gathered(x: Array, indices: Sequence[Array], place: int) -> Array:
     return wrap(move(backend, native, indices[0].ndim, place), backend)
 
 
-supply(Array._get_item, get_item)
-
-
 @explains("x[key] = value")
 def set_item(x: Array, key: object, value: object, /) -> None:
     """Write ``x[key] = value``."""
@@ -125,6 +121,3 @@ def set_item(x: Array, key: object, value: object, /) -> None:
     native = fit(value, there, shape, exact=is_element, what=what, assigned=True)
     native = move(backend, native, len(lead), place, back=True)
     assign(target, native, Elements(tuple(map(read, indices))))
-
-
-supply(Array._set_item, set_item)

@@ -21,7 +21,7 @@ from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.overlap import overlapping
 from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
-from ..arrays.recipes import Protected, root_of, steps_with
+from ..arrays.recipes import is_read_only, root_of, steps_with
 from ..arrays.views import Elements, Masked, Places, Selected, Step, put_through, store
 from ..arrays.weak import WeakFloat, kind_of
 from ..engines import dtypes
@@ -33,7 +33,6 @@ from ..values.caller import where
 from ..values.lengths import PartialShape, equal_as_known
 from ..values.native import Native
 from ..values.shapes import broadcast
-from ..values.supplying import supply
 from .telling import tell_copied
 
 # From how many elements of an array on a write into its own memory pays, on an immutable engine.
@@ -67,7 +66,7 @@ def check_target(target: Array, ensure_in_backend: bool = False) -> None:
     root = root_of(target)
     backend, native = root._backend, root._native
     held = isinstance(native, Held)
-    if _is_read_only(target, root):
+    if is_read_only(target):
         raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
     if not held and backend.can_write(native):
         backend.check_writable(native)
@@ -84,21 +83,6 @@ def check_target(target: Array, ensure_in_backend: bool = False) -> None:
             f"{where()} writes to an array that was made outside the running trace, which would leave a dead tracer "
             "in it: return the new values from the traced function and write them outside"
         )
-
-
-def is_read_only(x: Array) -> bool:
-    """Return whether an array may not be written: protected, a repeated or diagonal view, or over read-only memory."""
-    return _is_read_only(x, root_of(x))
-
-
-supply(Array._is_read_only, is_read_only)
-
-
-def _is_read_only(x: Array, root: Array) -> bool:
-    if type(x) is Protected or (root is not x and not all(step.writable for step in x._steps)):
-        return True
-    native = root._native
-    return not isinstance(native, Held) and bool(root._backend.is_read_only(native))
 
 
 def fit_dtype(value: object, target: Array, *, what: str, assigned: bool = False) -> tuple[Native, Shape]:
@@ -384,9 +368,6 @@ def update(
         return
     check_target(target, ensure_in_backend)
     assign(target, fit(value, target, target.shape, exact=exact, what=what, assigned=assigned))
-
-
-supply(Array._update, update)
 
 
 def check_backend(target: Array, backend: Any, what: str = "out") -> None:

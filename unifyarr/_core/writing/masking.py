@@ -22,7 +22,6 @@ from ..engines.tracing import mode
 from ..values.lengths import PartialShape, equal_as_known, leading, shape_of
 from ..values.native import Native
 from ..values.shapes import broadcast
-from ..values.supplying import supply
 from .inplace import MANY, assign, check_target, fit, fit_dtype, repeated_like
 
 _WHAT = "the masked part"
@@ -72,12 +71,10 @@ def put_selected(x: Array, key: object, value: Any) -> None:
     assign(x, native, Selected(read(mask)))
 
 
-def _count(x: Slots, /) -> object:
+def count(x: Slots, /) -> object:
+    """Return the number of elements of an array of unknown lengths as a 0-d array."""
     array: Any = x
     return wrap(array._backend.count(read(array)), array._backend)
-
-
-supply(Slots._count, _count)
 
 
 def _fitting(x: Array, key: object) -> Array:

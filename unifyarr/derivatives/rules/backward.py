@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..._core.values import above
 from ...modes.rule_kernels import kernels_of
-from ...modes.tape.handle import tape_of
 from ..rule import joint_rule
 from ..walks.reverse import pull
 
@@ -30,7 +30,7 @@ def backward(name: str, composed: Callable[..., Result]) -> Callable[..., Result
     def _(
         k: Kernels, needs: Sequence[bool], g: Any, out: Any, *operands: Native, **static: object
     ) -> Sequence[Cotangent | None]:
-        tape = tape_of(k.handle)
+        tape = above.tape.tape_of(k.handle)
         leaves, natives = tape.leaves(operands)
         found: Any = composed(kernels_of(tape), *natives, **static)
         pairs = zip(found, k.whole(g, out), strict=True) if type(found) is tuple else [(found, g)]

@@ -6,14 +6,13 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
+from ... import functions
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.convert import backend_of
 from ..._core.arrays.ownership import read
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import capture, running
-from ..._core.values.declared import functions
 from ..._core.values.native import Native
-from ..._core.values.supplying import supply
 from ...errors import BackendFeatureError, ShapeError
 from ...modes.trace.crossing import common_backend
 from ...modes.trace.kernel_calls import node_of, node_of_values, record
@@ -31,7 +30,8 @@ from .arraytypes import as_array_type, values_of
 from .variables import around_variables, backend_of_variables
 
 
-def _call(self: FunctionGraph, /, *arrays: object) -> Any:
+def call(self: FunctionGraph, arrays: Sequence[object]) -> Any:
+    """Return the outputs of a graph for arrays or variables."""
     if any(isinstance(x, Variable) for x in arrays):
         return _on_variables(self, arrays)
     given = [capture(x) for x in _as_arrays(self, arrays)]
@@ -54,7 +54,7 @@ def _as_arrays(fgraph: FunctionGraph, arrays: Sequence[object]) -> list[Array]:
     """Return the arguments as arrays; raise if their number, shapes or dtypes aren't those of the inputs."""
     _check_count(fgraph, arrays)
     beside = next((found.name for x in arrays if (found := backend_of(x)) is not None), None)
-    given = [x if isinstance(x, Array) else functions.asarray(x, backend=beside) for x in arrays]
+    given = [x if isinstance(x, Array) else functions.asarray(x, backend=beside) for x in arrays]  # type: ignore[call-overload]
     for x, variable in zip(given, fgraph.inputs, strict=True):
         _check_type(variable, x.shape, x.dtype)
     return given
@@ -109,7 +109,7 @@ def _on_variables(fgraph: FunctionGraph, given: Sequence[object]) -> object:
 
 def _as_constant(x: object, backend: Handle) -> Constant:
     """Return a constant with the value that an array, or data, has now."""
-    array = x if isinstance(x, Array) else functions.asarray(x, backend=backend.name)
+    array = x if isinstance(x, Array) else functions.asarray(x, backend=backend.name)  # type: ignore[call-overload]
     value = array._backend.copy(read(array))
     return Constant(value, type_of(array._backend, value))
 
@@ -278,6 +278,3 @@ class GraphFunction:
 
     def __reduce__(self) -> tuple[object, ...]:
         return GraphFunction, (self.fgraph,)
-
-
-supply(FunctionGraph.__call__, _call)

@@ -20,7 +20,6 @@ from ..._core.engines.tracing import capture
 from ..._core.values.caller import where
 from ..._core.values.lengths import PartialShape
 from ..._core.values.shapes import c_strides
-from ..._core.values.supplying import supply
 from ...container.container import flatten, unflatten
 from ...errors import TraceError, UnknownShapeError
 from ...modes.trace.crossing import Crossing
@@ -169,7 +168,8 @@ def building_for(backend: Handle) -> Iterator[None]:
         _chosen.reset(token)
 
 
-def _called(self: Variable, declaration: Declaration, call: Call) -> object:
+def called(self: Variable, declaration: Declaration, call: Call) -> object:
+    """Return the variables that a call of a function on variables gives."""
     if call.out is not None:
         raise TypeError(
             f"out of {declaration.qualified_name}() is for arrays: variables of a graph are values, and what may be "
@@ -181,7 +181,8 @@ def _called(self: Variable, declaration: Declaration, call: Call) -> object:
     return _applied(declaration.public, call.backend, tuple(positional), arguments)
 
 
-def _as_array(self: Variable) -> Any:
+def as_array(self: Variable) -> Any:
+    """Return the array that a variable stands for in a step of a loop or in a branch."""
     around = around_variables()
     if around is None:
         raise TypeError(
@@ -190,11 +191,7 @@ def _as_array(self: Variable) -> Any:
     return capture(around.array_of(self))
 
 
-def _get_item(self: Variable, key: Any, /) -> Variable:
+def get_item(self: Variable, key: Any) -> Variable:
+    """Return the variable of what an index selects."""
     found: Variable = apply(lambda x, key: x[key], self, key)
     return found
-
-
-supply(Variable._called, _called)
-supply(Variable._as_array, _as_array)
-supply(Variable.__getitem__, _get_item)

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..._core.values import above
 from ..._core.values.maps import IOMap
-from ..._core.values.supplying import NotSupplied
 from ..._core.values.symbols import Symbol
 from .declarations import Declarations, victims_of
 
@@ -89,15 +89,11 @@ class Variable(Symbol):
         self.indestructible = indestructible
 
     def _called(self, declaration: object, call: object) -> object:
-        raise NotSupplied
-
-    def _as_array(self) -> Any:
-        """Return the array that it stands for in a step of a loop or in a branch."""
-        raise NotSupplied
+        return above.variables.called(self, declaration, call)  # type: ignore[arg-type]
 
     def __getitem__(self, key: object, /) -> Variable:
         """Return the variable of what an index selects."""
-        raise NotSupplied
+        return above.variables.get_item(self, key)
 
     def copy(self) -> Variable:
         """Return a copy of this variable that has no owner."""

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..._core.values.supplying import NotSupplied
+from ..._core.values import above
 from ...errors import InconsistencyError
 from .basic import Apply, Op, Variable
 from .checks import check_known, check_type, check_variables
@@ -233,7 +233,7 @@ class FunctionGraph:
         >>> fgraph(ua.asarray([1.0, 2.0]), ua.asarray([3.0, 4.0]))
         (array([4., 6.]), array([3., 8.]))
         """
-        raise NotSupplied
+        return above.running.call(self, arrays)
 
     def copy(self) -> FunctionGraph:
         """Return a copy of the graph, watched by copies of those features that can be copied."""
@@ -280,7 +280,7 @@ class FunctionGraph:
 
     def dot(self, /) -> str:
         """Return a drawing of the graph as Graphviz source."""
-        raise NotSupplied
+        return above.drawing.dot(self)
 
     def svg(self, /) -> str:
         """Return a drawing of the graph as an SVG image, which notebooks show.
@@ -288,14 +288,14 @@ class FunctionGraph:
         Views are dashed, overwritten inputs are red, and values with the same number and colour share memory. For
         a graph of more than 500 operations the image only says that it's too large.
         """
-        raise NotSupplied
+        return above.drawing.svg(self)
 
     def _repr_svg_(self) -> str:
         return self.svg()
 
     def _repr_html_(self) -> str:
         """Return the drawing, or the beginning of the list of operations where there are too many to draw."""
-        raise NotSupplied
+        return above.html.html_of_graph(self)
 
 
 def _unpickled(

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from ... import functions
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
 from ..._core.calling.applications import as_native
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..._core.engines.tracing import running
-from ..._core.values.declared import functions
 from ..._core.values.native import Native
 from ...errors import BackendFeatureError, InvalidValueError
 from ...modes.scope import Scope

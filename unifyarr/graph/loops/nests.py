@@ -18,6 +18,7 @@ from ...container.container import flatten, unflatten
 from ...errors import DtypeError, ShapeError, StructureError
 from ...functions import asarray, full
 from ...transformations.run import is_data
+from ..building.variables import as_array
 from ..core.basic import Variable
 
 
@@ -95,7 +96,7 @@ def _as_array(x: Any, what: str, like: Array | None = None) -> Array:
     if isinstance(x, Array):
         return capture(x)
     if isinstance(x, Variable):
-        array: Array = x._as_array()
+        array: Array = as_array(x)
         return array
     where: Any = {} if like is None else {"backend": like.backend, "device": device_of([like], like._backend)}
     if type(x) is WeakFloat:

@@ -9,7 +9,6 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
 from ..._core.engines.tracing import capture, running, tracing
 from ..._core.values.native import Native
-from ..._core.values.supplying import supply
 from ...modes.tape.entries import NotInline
 from ...modes.trace.handle import TraceHandle
 from ...modes.trace.trace import Trace
@@ -91,8 +90,3 @@ def switch(
         (number,), arrays = arrays_of([index]), arrays_of(operands)
         functions = [lambda each=each: arrays_of(each(*met(arrays))) for each in branches]
         return list(map(read, nodes.switch(trace, number, functions)))
-
-
-supply(TraceHandle.scan, scan)
-supply(TraceHandle.while_loop, while_loop)
-supply(TraceHandle.switch, switch)

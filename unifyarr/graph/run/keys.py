@@ -14,7 +14,7 @@ from ..._core.arrays.array import Array
 from ..._core.arrays.convert import backend_of
 from ..._core.arrays.elements import Element, become_array
 from ..._core.arrays.ownership import settled
-from ..._core.arrays.recipes import geometry
+from ..._core.arrays.recipes import geometry, is_read_only
 
 # Two values of one of these types that compare equal are the same for every function.
 PLAIN = frozenset({int, bool, str, bytes, type(None)})
@@ -54,7 +54,7 @@ def leaf_key(leaf: object) -> Hashable:
         return (type(native), leaf._backend.cache_key(native))
     if isinstance(leaf, Array):
         # Strides decide which further views share memory.
-        return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides, leaf._is_read_only())
+        return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides, is_read_only(leaf))
     if isinstance(leaf, np.ndarray) or backend_of(leaf) is not None:
         raise TypeError(f"a compiled function takes arrays of unifyarr: wrap the {type(leaf).__name__}, ua.asarray(x)")
     try:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from ..._core.values.supplying import supply
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.lifetimes import lifetimes, settled
@@ -283,11 +282,3 @@ def _image(width: float, height: float, parts: list[str]) -> str:
             "</svg>",
         ]
     )
-
-
-def _image_of(fgraph: FunctionGraph, /) -> str:
-    return svg(fgraph)
-
-
-supply(FunctionGraph.dot, dot)
-supply(FunctionGraph.svg, _image_of)

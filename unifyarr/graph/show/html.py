@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..._core.values.supplying import supply
 from ..core.fgraph import FunctionGraph
 from ..core.names import describe
 from .drawing import LIMIT, svg
@@ -38,6 +37,3 @@ def html_of_compiled(name: str, programs: Sequence[Program]) -> str:
     ]
     below = [] if rows else ["no call so far"]
     return Table([f"compiled {name}()"], ["for arrays", "backend", "operations"], "llr", rows, below).html()
-
-
-supply(FunctionGraph._repr_html_, html_of_graph)

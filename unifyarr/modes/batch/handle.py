@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,8 @@ class BatchHandle(Level):
 
     def __init__(self, base: Handle) -> None:
         # The tables of rules are filled when their modules are imported, at the first batch.
-        import_module(f"{__package__}.rules")
+        from . import rules as rules
+
         # A kernel whose batch is its function's body has no entry, so that the body runs. The body of expm() looks at
         # values, which are known below the batch.
         names = {name for name in base.kernels if kernel_named(name).batch is not Batch.BODY}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._core.values.native import Native
-from ..._core.values.supplying import supply
 from ...derivatives.rule import Cotangents
 from ..rule_kernels import Kernels
 from .entries import Taped
@@ -39,6 +38,3 @@ def declared(tape: TapeHandle, application: Any, natives: Sequence[Any]) -> Any:
         return [None if x is None else x.value for x in pulled]
 
     return tape.recorded(of_all, natives, list(found))
-
-
-supply(TapeHandle.declared, declared)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,8 @@ from ..._core.arrays.ownership import read
 from ..._core.engines.handle import FastPath, Handle, ShortWays
 from ..._core.engines.tracing import capture, inside, mode
 from ..._core.kernels.record import Derivative, kernel_named
+from ..._core.values import above
 from ..._core.values.native import Native
-from ..._core.values.supplying import NotSupplied
 from ...derivatives.rule import OfAll, Pushed, Rule
 from ...derivatives.walks.forward import push
 from ...derivatives.walks.replay import walk
@@ -58,9 +57,8 @@ class TapeHandle(Tape):
 
     def __init__(self, base: Handle, generation: int) -> None:
         # The tables of rules are filled when their modules are imported, at the first derivative.
-        import_module("...derivatives.rules", __package__)
-        # And what stands above this module.
-        import_module(f"{__package__}.declared_operations")
+        from ...derivatives import rules as rules
+
         # A kernel whose derivative is its function's body has no entry, so that the body runs.
         names = {name for name in base.kernels if kernel_named(name).derivative is not Derivative.BODY}
         super().__init__(TapeEngine(base), base, names)
@@ -99,7 +97,7 @@ class TapeHandle(Tape):
 
     def declared(self, application: Any, natives: Sequence[Any]) -> Any:
         """Return the results of a user's operation with a declared derivative, ``NotImplemented`` if none is taken."""
-        raise NotSupplied
+        return above.declared_operations.declared(self, application, natives)
 
     def applied(self, function: Callable[..., Sequence[Native]], natives: Sequence[Taped]) -> list[Taped]:
         """Return what a function of the engine's natives gives, with the engine's derivative."""

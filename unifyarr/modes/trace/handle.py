@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.engines.handle import FastPath, Handle
+from ..._core.values import above
 from ..._core.values.native import Native
-from ..._core.values.supplying import NotSupplied
 from ...graph.kernels.later import LaterOp
 from ..mode import ModeHandle
 from .engine import TraceEngine
@@ -92,7 +92,7 @@ class TraceHandle(ModeHandle):
         reverse: bool,
     ) -> tuple[list[Native], list[Native]]:
         """Return what is carried after all steps, and the results of the steps."""
-        raise NotSupplied
+        return above.traced.scan(self, step, state, xs, constants, types, length, reverse)  # type: ignore[no-any-return]
 
     def while_loop(
         self,
@@ -102,11 +102,11 @@ class TraceHandle(ModeHandle):
         constants: Sequence[object],
     ) -> list[Native]:
         """Return what is carried once the condition is false."""
-        raise NotSupplied
+        return above.traced.while_loop(self, condition, body, state, constants)  # type: ignore[no-any-return]
 
     def switch(self, index: Any, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Any]) -> list[Any]:
         """Return what one of several functions of the operands returns."""
-        raise NotSupplied
+        return above.traced.switch(self, index, branches, operands)  # type: ignore[no-any-return]
 
 
 @cache
