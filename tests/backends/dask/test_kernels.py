@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.engines.registry import load
+from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, Derivative
 from unifyarr.backends.dask._chunks import number_of
 from unifyarr.testing.comparing import assert_same
 
@@ -21,6 +23,16 @@ def picked(bound: float = 7.0) -> tuple[np.ndarray, ua.Array]:
     """Return elements of a flat array: in chunks of which the first ones have none."""
     values, x = VALUES.reshape(-1), later(VALUES.reshape(-1), 5)
     return values[values > bound], x[x > bound]
+
+
+def test_every_elementwise_kernel_of_numpy_is_called_for_each_chunk() -> None:
+    wanted = {
+        name
+        for name in load("numpy").kernels
+        if KERNELS[name].kind is ELEMENTWISE and KERNELS[name].derivative is not Derivative.BODY
+    }
+    assert "sin" in wanted
+    assert wanted <= load("dask").kernels.keys()
 
 
 def test_what_goes_on_with_lengths_that_arent_known() -> None:

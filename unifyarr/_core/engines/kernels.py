@@ -10,7 +10,7 @@ from typing import Any
 
 from ...backends.base import Backend
 from ..kernels.moving import METHODS
-from ..kernels.record import KERNELS
+from ..kernels.record import ELEMENTWISE, KERNELS, Derivative
 
 Kernel = Callable[..., Any]
 
@@ -26,12 +26,20 @@ def known_kernels() -> frozenset[str]:
 def kernels_of(engine: Backend[Any]) -> dict[str, Kernel]:
     """Return the kernels of a backend by name."""
     known = known_kernels()
-    return {
+    found = {
         name: engine.as_kernel(function, module)
         for module in engine.modules
         for name, function in _public(module)
         if name in known
     }
+    for name in sorted(known - found.keys()):
+        record = KERNELS[name]
+        # What the body of a function computes by other kernels is no gap.
+        if record.kind is ELEMENTWISE and record.derivative is not Derivative.BODY:
+            kernel = engine.elementwise_kernel(name)
+            if kernel is not None:
+                found[name] = kernel
+    return found
 
 
 def bound(kernel: Callable[..., object], static: Mapping[str, object]) -> Callable[..., object]:

@@ -77,6 +77,14 @@ class Backend(
         """Return a kernel for a public function of a module of kernels: by default the function itself."""
         return function
 
+    def elementwise_kernel(self, name: str) -> Callable[..., Any] | None:
+        """Return the kernel of an elementwise function that no module defines; ``None``, the default, for a gap.
+
+        It is for engines that compute each elementwise function in one way, such as by another engine on parts of an
+        array.
+        """
+        return None
+
 
 # The names of all members.
 MEMBERS = tuple(name for name in dir(Backend) if not name.startswith("_"))

@@ -13,11 +13,8 @@ from ...errors import DeviceError, InplaceUpdateError
 from ..kernels import described
 from ..memory import export, reads_marks
 from . import (
-    activations,
-    arithmetic,
     creation,
     data_type,
-    elementwise,
     fft,
     gradients,
     indexing,
@@ -26,11 +23,11 @@ from . import (
     searching,
     sets,
     sorting,
-    special,
     statistical,
     utility,
 )
 from ._computing import Computing, joined
+from ._elementwise import elementwise_kernel
 from ._fusing import fused
 from ._layout import chunks
 
@@ -47,11 +44,8 @@ class Backend(Computing):
     has_shapes = False
     differentiates = False
     modules = (
-        activations,
-        arithmetic,
         creation,
         data_type,
-        elementwise,
         fft,
         gradients,
         indexing,
@@ -60,10 +54,13 @@ class Backend(Computing):
         searching,
         sets,
         sorting,
-        special,
         statistical,
         utility,
     )
+
+    def elementwise_kernel(self, name: str) -> Callable[..., Any] | None:
+        """Return NumPy's kernel, called for each chunk."""
+        return elementwise_kernel(name)
 
     # -- values -----------------------------------------------------------------------------------------------------
 

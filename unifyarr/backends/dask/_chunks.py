@@ -7,6 +7,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import dask.array as da
@@ -80,6 +81,12 @@ def _ufunc(chunk: Chunk) -> np.ufunc | None:
     kernel = kernel_of(chunk.file, chunk.name)
     found = getattr(kernel, "func", kernel)
     return found if isinstance(found, np.ufunc) and not chunk.static else None
+
+
+def numpy_modules() -> tuple[ModuleType, ...]:
+    """Return the modules of NumPy's kernels."""
+    found: tuple[ModuleType, ...] = importlib.import_module("...numpy", __name__).Backend.modules
+    return found
 
 
 @functools.cache

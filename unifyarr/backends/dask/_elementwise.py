@@ -7,8 +7,16 @@ from typing import Any
 import dask.array as da
 
 from ..kernels import declines
-from ._chunks import Chunk, Kernel, dtype_of, filled, kernel_of, number_of
+from ._chunks import Chunk, Kernel, dtype_of, filled, kernel_of, number_of, numpy_modules
 from ._dividing import aligned, applied
+
+
+def elementwise_kernel(name: str) -> Kernel | None:
+    """Return the kernel that calls NumPy's for each chunk; ``None`` if NumPy lacks it."""
+    for module in numpy_modules():
+        if hasattr(module, name):
+            return elementwise(module.__name__.rpartition(".")[2], name)
+    return None
 
 
 def elementwise(file: str, name: str) -> Kernel:
