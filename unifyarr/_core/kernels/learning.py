@@ -33,8 +33,8 @@ declare(FUSED, "attention", derivative=Derivative.BODY)
 declare(FUSED, "attention_with_sums", types=_attended)
 declare(FUSED, "attention_backward", types=_attended_backward)
 declare(FUSED, "gelu_with_slope", types=twice, order=Order.STAYS)
-declare(FUSED, "layer_norm_with_moments", types=_normed, order=Order.STAYS)
-declare(FUSED, "layer_norm_backward", types=_normed_backward, order=Order.STAYS)
+declare(FUSED, "layer_norm_with_moments", types=_normed, adds=True, order=Order.STAYS)
+declare(FUSED, "layer_norm_backward", types=_normed_backward, adds=True, order=Order.STAYS)
 # For engines whose arrays span several devices.
 declare(FUSED, "shard", fails=Fails.VALUES, moves=True)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic
 
 import numpy as np
 
 from ._native import Native
 from .abilities import Abilities
+
+# The characters of the floating dtypes, complex ones included; the last one is that of bfloat16.
+FLOATING = "efdFDE"
 
 
 class Values(Abilities, Generic[Native]):
@@ -41,8 +44,9 @@ class Values(Abilities, Generic[Native]):
         """Return the strides in bytes, where ``has_strides``; ``None`` elsewhere, as arrays are C-contiguous there."""
         return None
 
-    # The kernels, beside those that add up, whose last bits depend on how their arguments lie in memory.
-    by_layout: Collection[str] = frozenset()
+    # The kernels, beside those that add up, whose last bits depend on how their arguments lie in memory, with the
+    # characters (``np.dtype.char``) of the dtypes for which they do.
+    by_layout: Mapping[str, str] = {}
     # The kernels whose results may be in another order than C's though all their arguments are in it.
     # On most engines transforms put their axis last.
     reordering: frozenset[str] = frozenset(

@@ -55,6 +55,12 @@ class Backend(base.Backend[np.ndarray]):
     warns = True
     # Ufuncs promote and check overlaps by themselves, and take Python scalars.
     fast_forms = fast.FORMS
+    # In vectors, half precision is computed by other functions than one by one.
+    by_layout: Mapping[str, str] = {
+        **dict.fromkeys(("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh"), "e"),
+        **dict.fromkeys(("exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "pow", "sin", "sinh"), "e"),
+        **dict.fromkeys(("tan", "tanh"), "e"),
+    }
     large = LARGE if COUNTS else 0
     fast = fast.PATHS
     plain_keys = "basic"

@@ -14,6 +14,7 @@ from torch.autograd import forward_ad
 
 from ...errors import DeviceError, DtypeError
 from .. import base
+from ..base.values import FLOATING
 from ..kernels import described, own_error
 from ..memory import export
 from . import (
@@ -203,10 +204,13 @@ class Backend(base.Backend[Tensor]):
         return made
 
     # Vectors and what is left of a row are computed by functions of their own.
-    by_layout = base.Backend.reordering.union(
-        ("atan2", "atanh", "cbrt", "cosh", "exp2", "hypot", "logaddexp", "pow", "sigmoid", "sinh"),
-        ("attention", "attention_with_sums", "attention_backward", "linear", "einsum", "det", "slogdet"),
-    )
+    by_layout: Mapping[str, str] = {
+        **dict.fromkeys(base.Backend.reordering, FLOATING),
+        **dict.fromkeys(("atan2", "atanh", "cbrt", "cosh", "exp2", "hypot", "logaddexp", "pow", "sinh"), FLOATING),
+        **dict.fromkeys(("attention", "attention_with_sums", "attention_backward", "linear", "einsum"), FLOATING),
+        **dict.fromkeys(("det", "gelu_with_slope", "sigmoid", "slogdet"), FLOATING),
+        **dict.fromkeys(("abs", "divide", "multiply", "square"), "FD"),
+    }
     # LAPACK's matrices lie by columns.
     reordering = base.Backend.reordering.union(
         ("cholesky", "eig", "eigh", "inv", "lu", "lu_factor", "matrix_power", "pinv", "qr", "solve"),

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from ..._core.engines.handle import Handle
 from ..._core.kernels.record import Alias
 from ..._core.values.shapes import c_strides
+from ...backends.base.values import FLOATING
 from ...modes.trace.layouts import as_if_known, known_strides
 from ...modes.trace.traced import known_type
 from ..core.basic import Apply, Constant, Variable
@@ -31,7 +32,7 @@ def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], store
         if variable.owner is not None and isinstance(variable.owner.op, LaidOut):
             with fgraph.history.of("the storing of results"):
                 fgraph.change_input(Client(None, number), variable.owner.inputs[0])
-    adding = [node for node in fgraph.toposort() if _adds(node, backend) and _is_of_floats(node)]
+    adding = [node for node in fgraph.toposort() if _adds(node, backend)]
     if not adding:
         return
     layouts = _Layouts(fgraph, backend, given, free)
@@ -49,7 +50,10 @@ def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], store
 def _adds(node: Apply, backend: Handle) -> bool:
     """Return whether last bits of a node depend on how its arguments lie in memory."""
     record = record_of(node)
-    return record is not None and (record.adds or record.name in backend.by_layout)
+    if record is None:
+        return False
+    chars = FLOATING if record.adds else backend.by_layout.get(record.name, "")
+    return any(each.type is not None and each.type.dtype.char in chars for each in node.inputs)
 
 
 def unmark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], free: Collection[int]) -> None:
@@ -164,10 +168,6 @@ def _is_left(variable: Variable) -> bool:
         if is_kernel(node, "get_window") and has_alias(variable.owner, Alias.WRITE):
             return False
     return not is_kernel(node, COPY)
-
-
-def _is_of_floats(node: Apply) -> bool:
-    return any(each.type is not None and each.type.dtype.kind in "fc" for each in node.inputs)
 
 
 def _is_plain(variable: Variable, strides: Strides | None) -> bool:
