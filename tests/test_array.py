@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import ctypes
 import operator
 import pickle
 import warnings
@@ -400,3 +401,10 @@ def test_nonzero_and_correction(backend: str) -> None:
         assert_same(actual, expected)
     assert_same(x.std(correction=1), values.std(ddof=1))
     assert_same(x.var(axis=1, correction=1, keepdims=True), values.var(axis=1, ddof=1, keepdims=True))
+
+
+def test_arrays_are_sequences_to_c(backend: str) -> None:
+    """pandas and torch ask ``PySequence_Check`` before they look at an object as an array."""
+    is_sequence = ctypes.pythonapi.PySequence_Check
+    is_sequence.argtypes = [ctypes.py_object]
+    assert all(map(is_sequence, (ua.zeros(3), ua.zeros((2, 3))[0], ua.zeros(()))))

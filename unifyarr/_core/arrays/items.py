@@ -177,3 +177,6 @@ def delete_item(self: Array, key: object) -> None:
 
 if core is not None:
     core.set_up_items(get_otherwise, set_otherwise, delete_item, _is_stored, is_refusal)
+    # Python takes a class for one of sequences, as pandas and torch ask, if it has these methods in its own namespace.
+    for _name in ("__getitem__", "__setitem__", "__delitem__"):
+        setattr(Array, _name, vars(core.Slots)[_name])
