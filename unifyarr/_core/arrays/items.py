@@ -177,6 +177,8 @@ def delete_item(self: Array, key: object) -> None:
 
 if core is not None:
     core.set_up_items(get_otherwise, set_otherwise, delete_item, _is_stored, is_refusal)
-    # Python takes a class for one of sequences, as pandas and torch ask, if it has these methods in its own namespace.
-    for _name in ("__getitem__", "__setitem__", "__delitem__"):
-        setattr(Array, _name, vars(core.Slots)[_name])
+    # Python gives a class the slots of sequences, which pandas and torch ask for, once such a method is a function.
+    # They stay when that of the core, which is faster, takes its place.
+    for _name, _function in (("getitem", get_item), ("setitem", set_item), ("delitem", delete_item)):
+        setattr(Array, f"__{_name}__", _function)
+        setattr(Array, f"__{_name}__", vars(core.Slots)[f"__{_name}__"])
