@@ -59,6 +59,12 @@ class EagerHandle(Level):
     def begin_run(self, native: Any, kernel: str) -> Any:
         return None
 
+    def is_traced(self, native: Any) -> bool:
+        return self.engine.hides_values(native)
+
+    def knows_values(self, native: Any) -> bool:
+        return self.has_values and not self.is_traced(native)
+
     def trace(self) -> object | None:
         return self.engine.trace() or running()
 

@@ -114,9 +114,3 @@ class Level(ModeHandle):
     @abstractmethod
     def leave(self, native: Any) -> Any:
         """Return the native of the backend ``around`` for a constant."""
-
-    def is_traced(self, native: Any) -> bool:
-        return self.engine.hides_values(native)
-
-    def knows_values(self, native: Any) -> bool:
-        return self.has_values and not self.is_traced(native)
