@@ -72,7 +72,7 @@ def mlp_by_hand(x: torch.Tensor, w1: torch.Tensor, w2: torch.Tensor) -> torch.Te
 
 
 def attention(x: ua.Array, wq: ua.Array, wk: ua.Array, wv: ua.Array, wo: ua.Array) -> ua.Array:
-    """Return what attends to itself, with several heads."""
+    """Return self-attention with several heads."""
 
     def heads(y: ua.Array) -> ua.Array:
         return ua.permute_dims(ua.reshape(y, (BATCH, LENGTH, HEADS, DEPTH)), (0, 2, 1, 3))
@@ -128,7 +128,7 @@ def contenders(program: Program) -> dict[str, Callable[..., Any]]:
 
 
 def after(run: Callable[..., Any], arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return what a call makes of copies of arguments, and its result."""
+    """Return copies of the arguments as a call leaves them, and its result, in double precision."""
     given = [each.clone() for each in arguments]
     result = run(*given)
     found = [] if result is None else [result.native if isinstance(result, ua.Array) else result]

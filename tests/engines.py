@@ -83,7 +83,7 @@ def make_arrays_on(backend: str, device: str) -> None:
     else:
         raise ValueError(f"--device chooses a device of an engine, and {backend} is under test: pass --backends")
     _chosen[backend] = ua.asarray(0.0, backend=backend, device=device).device
-    # What tests and examples show was made on the first CPU.
+    # Expected texts of tests and examples are those of the first CPU.
     shown = ua.Array.__repr__
     text = f", device={_chosen[backend]!r}"
     ua.Array.__repr__ = lambda x: shown(x).replace(text, "") if x.backend == backend else shown(x)  # type: ignore[method-assign]

@@ -218,7 +218,7 @@ MOST_CALLED, MOST_PAIRS = 25, 44
 
 
 def calls_up(path: Path) -> set[tuple[str, str]]:
-    """Return what a module calls by the one way up: pairs of a module above and a function of it."""
+    """Return the calls of a module by the one way up: pairs of a module above and a function of it."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
@@ -258,7 +258,7 @@ def test_type_checkers_see_what_is_called_further_up() -> None:
     assert named == DOORS.keys()
 
 
-# What imports by a name that is computed, and why.
+# Modules that import by a computed name, and why.
 BY_NAME = {
     DOOR: "the one way up",
     "unifyarr": "namespaces are imported when they are first read",

@@ -139,3 +139,16 @@ def test_subjects_of_commits() -> None:
 )
 def test_what_is_a_right_subject(subject: str, *, is_right: bool) -> None:
     assert (wrong_subject(subject) is None) == is_right
+
+
+# The documentation names files of users and of other projects, too.
+OF_PACKAGE = [path for path in FILES if ROOT / "unifyarr" in path.parents]
+
+
+@pytest.mark.parametrize("path", OF_PACKAGE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_are_named_are_there(path: Path) -> None:
+    """A module that was moved has its new name in docstrings, comments and the READMEs of the package."""
+    modules = [each for folder in ("unifyarr", "tests", "benchmarks") for each in (ROOT / folder).rglob("*.py")]
+    known = [f"/{each.relative_to(ROOT).as_posix()}" for each in modules]
+    named = re.findall(r"`([\w/]+\.py)\b", path.read_text())
+    assert not [name for name in named if not any(each.endswith(f"/{name}") for each in known)]

@@ -1,4 +1,4 @@
-"""What is declared of results and memory, beside runs: their order, and whether last bits follow from strides.
+"""Declarations of results, compared with runs: their order in memory, and whether last bits depend on strides.
 
 Each kernel is watched in the calls of all functions, and called again on copies of its arrays that lie in other ways.
 """

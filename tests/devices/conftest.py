@@ -43,7 +43,8 @@ def refuse_transfers(backend: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def _refuse_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What a guard does where the memory isn't the host's. NumPy's own reads pass, and JAX's when it compiles constants.
+    # A guard refuses reads of memory that isn't the host's, so here reads of a CPU are refused in its place. Those by
+    # NumPy pass, and JAX's own when it compiles constants.
     import jax
     from jax._src import config
 

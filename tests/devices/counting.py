@@ -22,7 +22,7 @@ _LINES = 3
 
 @dataclass
 class Events:
-    """What was asked for: how often each kind, and each operator with the lines of the package that led to it."""
+    """Counts of events by kind, and each operator with the lines of the package that led to it."""
 
     counts: Counter[str] = field(default_factory=Counter)
     places: list[tuple[str, str, str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What comes from the host beside arrays of a device: numbers, lists, keys, parameters of random numbers."""
+"""Host data beside arrays of a device: numbers, lists, keys, parameters of random numbers."""
 
 from __future__ import annotations
 

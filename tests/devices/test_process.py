@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-# What runs with all tests. The rest is ``pytest --device sim --backends torch``, or ``--device cpu --backends jax``.
+# These shares run with all tests. The rest is ``pytest --device sim --backends torch``, or ``--device cpu --backends
+# jax``.
 SHARES = {
     "torch": ("--device", "sim"),
     # Each call is compiled: of each function there is one.

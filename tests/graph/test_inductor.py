@@ -322,10 +322,10 @@ def test_arguments_may_be_exchanged(aot_eager: Compilations) -> None:
     x, y = ua.asarray([1.0, 2.0]), ua.asarray([3.0, 4.0])
     swap(x, y)
     assert (x.tolist(), y.tolist()) == ([3.0, 4.0], [1.0, 2.0])
-    # What overlaps is written in the order of the function.
+    # Writes to overlapping arrays happen in the order of the function.
     z = ua.asarray([1.0, 2.0, 3.0])
     swap(z[:2], z[1:])
-    assert z.tolist() == [2.0, 1.0, 2.0] or z.tolist()[1:] == [1.0, 2.0]
+    assert z.tolist() == [2.0, 1.0, 2.0]
 
 
 def test_arrays_of_another_engine_pass_through_torch(aot_eager: Compilations) -> None:

@@ -1,4 +1,4 @@
-// What a program asks of the devices, counted by kind.
+// Counts of a program's requests to the devices, by kind.
 #pragma once
 #include <torch/csrc/utils/pybind.h>
 

@@ -285,7 +285,7 @@ def as_array(x: object, backend: Handle, device: object = None) -> Array:
 
 
 def as_array_beside(x: object, like: Array) -> Array:
-    """Return what ``as_array`` does, data on the device of an array that they meet."""
+    """Return a value as an array of the backend of another array; data goes to the device of that one."""
     backend = like._backend
     if isinstance(x, Array) or has_one_device(backend):
         return as_array(x, backend)

@@ -87,7 +87,7 @@ class Slots(_Base):
     _from: Any
     _key: object
     _owned: bool
-    # Of recipes alone.
+    # Recipes alone have these.
     _root: Any
     _steps: tuple[Any, ...]
     # An ``ownership.RunOfWrites``, or None.

@@ -105,7 +105,7 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
         call.arguments["out"], call.targets = out, (out,)
         _keep_for_gradients(call)
         if call.arguments.get("device", out) is None and call.arguments.get("backend") in (None, out._backend.name):
-            # What is made goes to ``out``, unless an array that is given says where.
+            # A new array goes to the device of ``out``, unless another array says where.
             call.arguments["device"] = convert.device_of((*call.operands(), out), out._backend)
         result = call_next(call)
         if isinstance(result, tuple):

@@ -73,7 +73,7 @@ class Running(Protocol):
 
 
 class Recording(Protocol):
-    """What is told of what the body of a function does, to do it again without the body (``calling/plans.py``)."""
+    """What is told of what the body of a function does, to do it again without the body (``calling/programs.py``)."""
 
     def call(self, kernel: Any, operands: Any, static: Any, results: Any) -> None:
         """Note that a kernel was called on arrays, and which arrays hold its results."""

@@ -1,9 +1,9 @@
 """Walks backwards that were learnt: the kernels that rules called for a record, called again without the rules.
 
 Rules decide by types, shapes and static arguments, which records of one course agree in. So a walk that comes again is
-*noted* (``noting.py``): it runs on a backend that notes each kernel that is called, and on which natives. The walks
-that follow are one function that calls these kernels. A rule that reads values can't be learnt, but for numbers that
-stand beside arrays: the function compares those.
+*noted* (``backward_recorder.py``): it runs on a backend that notes each kernel that is called, and on which natives.
+The walks that follow are one function that calls these kernels. A rule that reads values can't be learnt, but for
+numbers that stand beside arrays: the function compares those.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 The *course* of a record is a place in a tree. Each call of a function goes one step on from it, which is told apart by
 the rule, by the places where its operands were made, and by the types of those that are constants. Two records of one
 course have the same entries of the same types, in the same order. So how to walk one of them backwards is found out
-once, and kept at its course (``learnt.py``). Python may branch on values: other calls are another course.
+once, and kept at its course (``derivatives/walks/replay.py``). Python may branch on values: other calls are another
+course.
 """
 
 from __future__ import annotations
