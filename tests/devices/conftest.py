@@ -19,7 +19,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     device: str = config.getoption("--device") or ""
     if not device.startswith(("cpu", "sim")):
         return True if collection_path.name != "test_process.py" else None
-    of_torch = collection_path.name in ("test_indices.py", "test_inductor.py", "test_making.py", "test_simulation.py")
+    of_torch = collection_path.name in (
+        "test_indices.py",
+        "test_inductor.py",
+        "test_making.py",
+        "test_programs.py",
+        "test_simulation.py",
+    )
     is_left_out = of_torch and not device.startswith("sim")
     return True if is_left_out or collection_path.name == "test_process.py" else None
 
