@@ -26,13 +26,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import unifyarr as ua
 from unifyarr.graph.fusion import machine
-from unifyarr.graph.fusion.region import Axis, Operand, Region, Step, run_by_steps
+from unifyarr.graph.fusion.region import Axis, FusedRegion, FusedStep, Operand, run_by_steps
 
 F8 = np.dtype("f8")
 
 
 class Case(NamedTuple):
-    region: Region
+    region: FusedRegion
     by_hand: Callable[..., Any]
     arrays: list[np.ndarray]
 
@@ -45,7 +45,7 @@ class Builder:
         self.arguments: list[Any] = []
         self.reads: list[Operand] = []
         self.constants: list[np.ndarray] = []
-        self.steps: list[Step] = []
+        self.steps: list[FusedStep] = []
         self.outputs: list[Any] = []
 
     def read(self, argument: int, *start: int) -> tuple[str, int]:
@@ -58,16 +58,16 @@ class Builder:
         return "constant", len(self.constants) - 1
 
     def __call__(self, name: str, *inputs: tuple[str, int], reduces: bool = False) -> tuple[str, int]:
-        self.steps.append(Step(name, inputs, (F8,) * (len(inputs) + 1), reduces))  # type: ignore[arg-type]
+        self.steps.append(FusedStep(name, inputs, (F8,) * (len(inputs) + 1), reduces))  # type: ignore[arg-type]
         return "step", len(self.steps) - 1
 
     def region(
         self, shapes: list[tuple[int, ...]], writes: list[tuple[tuple[str, int], int, tuple[int, ...]]]
-    ) -> Region:
+    ) -> FusedRegion:
         begin = {"read": 0, "constant": len(self.reads), "step": len(self.reads) + len(self.constants)}
         steps = [each._replace(inputs=tuple(begin[kind] + i for kind, i in each.inputs)) for each in self.steps]
         axes = tuple(map(Axis, range(len(self.shape))))
-        return Region(
+        return FusedRegion(
             self.shape,
             tuple((shape, F8) for shape in shapes),
             tuple(self.reads),

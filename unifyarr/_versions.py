@@ -40,7 +40,7 @@ def found() -> dict[str, Any]:
 
     Every backend that is installed is loaded, and its engine asked for its devices.
     """
-    from ._core.calling import plain
+    from ._core.calling import plain_calls
     from ._native import core
     from .graph.fusion import cache, machine, threads
 
@@ -52,7 +52,7 @@ def found() -> dict[str, Any]:
         "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
         "compiled core": core is not None,
         "compiled loops": machine.is_compiled(),
-        "temporaries": "written over" if plain.FINDS else "kept",
+        "temporaries": "written over" if plain_calls.FINDS else "kept",
         "C compiler": compiler,
         "threads": threads.get_num_threads(),
         "backends": {name: _of_backend(name) for name in entry_points()},

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.calling.plain import explain
+from unifyarr._core.calling.plain_calls import explain
 from unifyarr._core.engines.registry import load
 from unifyarr._native import core
 from unifyarr.errors import UnifyarrError

@@ -14,7 +14,7 @@ import pytest
 import unifyarr as ua
 from unifyarr._core.engines.handle import Handle
 from unifyarr._core.engines.registry import load
-from unifyarr._core.kernels.record import KERNELS, RANDOM, Alias, Kernel, Order
+from unifyarr._core.kernels.record import KERNELS, RANDOM, Alias, Kernel, MemoryOrder
 from unifyarr._core.values.shapes import c_strides
 from unifyarr.backends.base.values import FLOATING
 from unifyarr.testing import needs
@@ -70,7 +70,7 @@ def problems(handle: Handle, name: str, kernel: Any, natives: tuple[Any, ...], s
     record = KERNELS.get(name)
     if record is None or not is_fresh(record, static) or not all(isinstance(x, handle.native_types) for x in natives):
         return
-    known = handle.name == "numpy" and record.order is not Order.OTHERWISE
+    known = handle.name == "numpy" and record.order is not MemoryOrder.OTHERWISE
 
     def called(*given: Any) -> list[Any] | None:
         found = kernel(*given, **static)
@@ -92,8 +92,8 @@ def problems(handle: Handle, name: str, kernel: Any, natives: tuple[Any, ...], s
         found = called(*(laid_out(handle, x, way) for x in natives))
         if found is None:
             continue
-        if known and record.order in (Order.KEEPS, Order.DENSE):
-            in_order = record.order is Order.KEEPS or all(is_in_c_order(handle, x) for x in found)
+        if known and record.order in (MemoryOrder.KEEPS, MemoryOrder.DENSE):
+            in_order = record.order is MemoryOrder.KEEPS or all(is_in_c_order(handle, x) for x in found)
             if not (in_order and all(is_dense(handle, x) for x in found)):
                 yield f"{name} isn't {record.order.value} ({way}): {static}"
         if not depends_on_layout(handle, record, plain):

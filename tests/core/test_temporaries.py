@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unifyarr as ua
-from unifyarr._core.calling import plain
+from unifyarr._core.calling import plain_calls
 
 from . import random_temporaries
 
@@ -32,7 +32,7 @@ SIZE = 1 << 16
 VALUES = np.arange(SIZE) + 1.0
 
 finds = pytest.mark.skipif(
-    not plain.FINDS,
+    not plain_calls.FINDS,
     reason="the compiled part that finds temporaries is for CPython 3.11 to 3.13 on Linux",
 )
 

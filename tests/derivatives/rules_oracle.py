@@ -14,7 +14,7 @@ from unifyarr._core.arrays.ownership import read
 from unifyarr._core.engines.handle import Handle
 from unifyarr._core.engines.registry import load
 from unifyarr.derivatives import rules as rules
-from unifyarr.derivatives.rule import RULES, Into, settled
+from unifyarr.derivatives.rule import RULES, AddedInto, settled
 from unifyarr.modes.rule_kernels import Kernels
 
 Values = Sequence[np.ndarray]
@@ -55,7 +55,7 @@ def _cotangents(handle: Handle, name: str, natives: Sequence[Any], gs: Any, stat
     assert len(found) == len(natives), "a cotangent, or None, for each operand"
     made = []
     for x, cotangent, needed in zip(natives, found, needs, strict=True):
-        if type(cotangent) is Into:
+        if type(cotangent) is AddedInto:
             cotangent = cotangent.add(k, k.zeros(x))
         if needed:
             made.append(k.zeros(x) if cotangent is None else k.fitted(settled(k, cotangent), x))

@@ -12,7 +12,7 @@ import pytest
 import unifyarr as ua
 from tests.oracle import as_numpy
 from unifyarr.derivatives.walks import replay as learnt
-from unifyarr.modes.tape import call_paths as courses
+from unifyarr.modes.tape import call_paths
 from unifyarr.modes.tape.entries import Entry
 from unifyarr.testing import needs
 
@@ -25,9 +25,9 @@ def values(seed: int, *shape: int) -> np.ndarray:
 
 
 def by_rules(function: Callable[..., Any], *arrays: np.ndarray, argnums: Any = 0) -> Any:
-    """Return the gradient of a function whose calls are in no course."""
+    """Return the gradient of a function whose calls are in no call path."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(courses.Courses, "begin", lambda *_: None)
+        patch.setattr(call_paths.CallPaths, "begin", lambda *_: None)
         found = ua.grad(function, argnums)(*map(ua.asarray, arrays))
     return [as_numpy(each) for each in (found if isinstance(found, tuple) else (found,))]
 
@@ -151,11 +151,11 @@ def test_two_gradients_share_no_memory(backend: str) -> None:
         assert second.tolist() == [3.0, 3.0]
 
 
-@pytest.mark.parametrize("limit", ["MOST_CALLS", "MOST_BYTES", "MOST_COURSES"])
+@pytest.mark.parametrize("limit", ["MOST_CALLS", "MOST_BYTES", "MOST_PATHS"])
 def test_beyond_the_limits_derivatives_go_by_the_rules(
     backend: str, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(courses, limit, 40 if limit == "MOST_BYTES" else 3)
+    monkeypatch.setattr(call_paths, limit, 40 if limit == "MOST_BYTES" else 3)
     gradient = ua.grad(lambda x: ua.sum(ua.exp(ua.sin(x * x) * x)))
     for seed in range(CALLS):
         x = values(seed, 4, 1)
@@ -169,8 +169,8 @@ def test_walks_whose_kernels_fail_go_by_the_rules(backend: str, monkeypatch: pyt
     for _ in range(CALLS):
         assert gradient(x).tolist() == [3, 12]
     # What a learnt function raises isn't what the caller sees: this one refuses its arguments.
-    init = learnt.Learnt.__init__
-    monkeypatch.setattr(learnt.Learnt, "__init__", lambda self, _: init(self, int))
+    init = learnt.ReplayedWalk.__init__
+    monkeypatch.setattr(learnt.ReplayedWalk, "__init__", lambda self, _: init(self, int))
     other = ua.grad(lambda x: ua.sum(x * x * x * x))
     for _ in range(3 * CALLS):
         assert other(x).tolist() == [4, 32]
@@ -185,8 +185,8 @@ def test_what_other_code_raises_in_a_walk_comes_once(backend: str, monkeypatch: 
         calls.append(given)
         raise ValueError("mine")
 
-    init = learnt.Learnt.__init__
-    monkeypatch.setattr(learnt.Learnt, "__init__", lambda self, _: init(self, fails))
+    init = learnt.ReplayedWalk.__init__
+    monkeypatch.setattr(learnt.ReplayedWalk, "__init__", lambda self, _: init(self, fails))
     gradient, x = ua.grad(lambda x: ua.sum(x * x * x * x * x)), ua.asarray([1.0, 2.0])
     for _ in range(learnt.SEEN):
         gradient(x)

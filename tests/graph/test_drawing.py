@@ -13,7 +13,7 @@ import unifyarr as ua
 from unifyarr.graph import Constant, DestroyHandler, FunctionGraph, Op, Supervisor, Variable, inplace
 from unifyarr.graph.compiling import compile
 from unifyarr.graph.show.drawing import COLOURS, LIMIT, RED, picture
-from unifyarr.graph.show.placement import Edge, layered
+from unifyarr.graph.show.placement import DrawnEdge, layered
 
 from .ops import ADD, DOT, SPLIT, SQUARES_IN, A, S, T, constant, vectors
 from .random_graphs import random_graph
@@ -92,7 +92,7 @@ def on_top(box: Frame, x: float, y: float) -> bool:
 
 def test_a_box_is_below_what_it_depends_on() -> None:
     sizes = [(40.0, 20.0), (60.0, 20.0), (30.0, 50.0), (80.0, 20.0)]
-    edges = [Edge(0, 0.0, 1, 0.0, "read"), Edge(0, 0.0, 3, 5.0, "view"), Edge(1, 3.0, 3, -5.0, "read")]
+    edges = [DrawnEdge(0, 0.0, 1, 0.0, "read"), DrawnEdge(0, 0.0, 3, 5.0, "view"), DrawnEdge(1, 3.0, 3, -5.0, "read")]
     layout = layered([*sizes], edges)
     for edge in edges:
         assert layout.places[edge.source][1] + sizes[edge.source][1] < layout.places[edge.target][1]

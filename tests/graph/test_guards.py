@@ -17,7 +17,7 @@ import unifyarr as ua
 from unifyarr import Array
 from unifyarr.errors import ReadOnlyError
 from unifyarr.graph.fusion import machine
-from unifyarr.graph.run import calls, guards
+from unifyarr.graph.run import guards, program_calls
 
 from ..oracle import as_numpy, assert_same
 
@@ -29,7 +29,7 @@ MANY = 70
 @pytest.fixture(params=["in C", "in Python"], autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "in Python":
-        monkeypatch.setattr(calls, "can_guard", lambda: False)
+        monkeypatch.setattr(program_calls, "can_guard", lambda: False)
     elif not machine.is_compiled():
         pytest.skip("no compiled part")
     way: str = request.param

@@ -13,7 +13,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._native import core
-from unifyarr.graph.run import watching
+from unifyarr.graph.run import program_watch
 
 from ..oracle import assert_same
 
@@ -36,7 +36,7 @@ def deeper(x: Any) -> Any:
 def _watches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have places looked at by the core, and in Python."""
     if request.param == "Python":
-        monkeypatch.setattr(watching, "core", None)
+        monkeypatch.setattr(program_watch, "core", None)
     elif core is None:
         pytest.skip("the compiled core isn't there")
 

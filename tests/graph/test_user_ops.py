@@ -12,7 +12,7 @@ from unifyarr import Array, compile
 from unifyarr.errors import (
     TraceError,
 )
-from unifyarr.graph.kernels.operations import UserOp
+from unifyarr.graph.kernels.user_op_nodes import UserOp
 from unifyarr.testing import has, lacks, needs
 
 from ..natives import native

@@ -5,7 +5,7 @@ that no first call has to import them.
 """
 
 from .arrays import items, protection, recipes, reshaping
-from .calling import dispatch, numpy_protocols, plain
+from .calling import dispatch, numpy_protocols, plain_calls
 from .writing import exporting, flat, indexing, inplace, updating
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "inplace",
     "items",
     "numpy_protocols",
-    "plain",
+    "plain_calls",
     "protection",
     "recipes",
     "reshaping",

@@ -1,4 +1,4 @@
-/* Watched calls: a call that is served as long as some places hold the objects that they held (`graph/run/watching.py`). */
+/* Watched calls: a call that is served as long as some places hold the objects that they held (`graph/run/program_watch.py`). */
 
 typedef struct {
     PyObject_HEAD

@@ -9,7 +9,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable
 from ..graph.building.variables import takes_variables
-from ..graph.loops.nests import Nest, length_of
+from ..graph.loops.typed_nests import TypedNest, length_of
 
 
 @takes_variables
@@ -51,7 +51,7 @@ def associative_scan(function: Callable[[Any, Any], Any], xs: Any, *, reverse: b
     Source: ``jax.lax.associative_scan``; Blelloch, Prefix sums and their applications (1990).
     """
     check_callable(function, "associative_scan()")
-    nest = Nest(xs, "what associative_scan() goes along")
+    nest = TypedNest(xs, "what associative_scan() goes along")
     arrays = [ua.moveaxis(x, axis, 0) for x in nest.arrays]
     length_of(arrays, None, "associative_scan()")
     if reverse:
@@ -60,8 +60,8 @@ def associative_scan(function: Callable[[Any, Any], Any], xs: Any, *, reverse: b
     def combine(first: list[Array], second: list[Array]) -> list[Array]:
         # It may write to what it's passed.
         pair = [nest.like([ua.moveaxis(x.copy(), 0, axis) for x in each]) for each in (first, second)]
-        found = Nest(function(*pair), "what the function of associative_scan() returns")
-        found.check_same(Nest(pair[0], "what it is passed"))
+        found = TypedNest(function(*pair), "what the function of associative_scan() returns")
+        found.check_same(TypedNest(pair[0], "what it is passed"))
         return [ua.moveaxis(x, axis, 0) for x in found.arrays]
 
     made = _combined(combine, arrays)

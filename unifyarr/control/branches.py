@@ -13,7 +13,7 @@ from ..container.container import flatten
 from ..errors import StructureError
 from ..graph.building.variables import takes_variables
 from ..graph.loops import nodes
-from ..graph.loops.nests import Nest, as_predicate
+from ..graph.loops.typed_nests import TypedNest, as_predicate
 from ..transformations.run import graph_trace
 from .staging import hidden_among, staged
 
@@ -102,7 +102,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         raise TypeError(f"switch() chooses between the functions of a list, at least one, not {shown(branches)}")
     for each in branches:
         check_callable(each, "switch()")
-    found = Nest(index, "the index of switch()")
+    found = TypedNest(index, "the index of switch()")
     if len(found.arrays) != 1 or found.types[0].shape != () or found.types[0].dtype.kind not in "iu":
         raise TypeError(f"the index of switch() is an integer, or a 0-d array of integers, not {shown(index)}")
     place = ua.clip(found.arrays[0], 0, len(branches) - 1)
@@ -113,14 +113,14 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 def _chosen(
     index: Array, branches: Sequence[Callable[..., Any]], operands: tuple[Any, ...], names: Sequence[str]
 ) -> Any:
-    results: Nest | None = None
+    results: TypedNest | None = None
     order: Any = None
 
     def branch(function: Callable[..., Any], name: str) -> Callable[[], list[Array]]:
         def call() -> list[Array]:
             nonlocal results, order
             tree = function(*operands)
-            found, spec = Nest(tree, f"what {name} returns"), flatten(tree, in_order=True)[1]
+            found, spec = TypedNest(tree, f"what {name} returns"), flatten(tree, in_order=True)[1]
             if results is not None:
                 found.check_same(results)
                 if spec != order:

@@ -12,7 +12,7 @@ from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable, shown
 from ..functions.creation import default_dtype
 from ..graph.building.variables import takes_variables
-from ..graph.loops.nests import Nest
+from ..graph.loops.typed_nests import TypedNest
 from ..transformations.run import graph_trace
 from .loops import looped, while_loop
 from .staging import hidden_among
@@ -66,7 +66,7 @@ def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any
     Source: ``jax.lax.fori_loop``.
     """
     check_callable(body, "fori_loop()")
-    before = Nest(carry, "the carry of fori_loop()")
+    before = TypedNest(carry, "the carry of fori_loop()")
     first, last = _bound(start, "start"), _bound(stop, "stop")
 
     def step(i: Array, value: Any) -> Any:
@@ -89,9 +89,9 @@ def _bound(value: Any, name: str) -> Any:
     return int(value) if graph_trace() is None and hidden_among([value]) is None else value
 
 
-def _counter(value: Any, carry: Nest) -> Any:
+def _counter(value: Any, carry: TypedNest) -> Any:
     """Return an integer as an array of the default integer dtype, on the backend and device of what is carried."""
-    (counter,) = Nest(value, "the counter of fori_loop()", carry.arrays).arrays
+    (counter,) = TypedNest(value, "the counter of fori_loop()", carry.arrays).arrays
     return ua.astype(counter, default_dtype(int, counter._backend)) if isinstance(value, Array) else counter
 
 

@@ -14,7 +14,7 @@ from ..graph.building.variables import takes_variables
 from ..graph.compiling import compile
 from ..graph.loops import nodes
 from ..graph.loops import traced as traced
-from ..graph.loops.nests import Nest, as_pair, as_predicate, length_of
+from ..graph.loops.typed_nests import TypedNest, as_pair, as_predicate, length_of
 from ..transformations.run import graph_trace
 from .staging import hidden_among, staged
 
@@ -88,17 +88,17 @@ def looped(
 ) -> tuple[Any, Any]:
     """Return what ``scan`` returns; ``what`` is the function that the user called."""
     check_callable(function, what)
-    rows = Nest(xs, f"what {what} loops over")
-    before = Nest(carry, f"the carry of {what}", rows.arrays)
+    rows = TypedNest(xs, f"what {what} loops over")
+    before = TypedNest(carry, f"the carry of {what}", rows.arrays)
     length = length_of(rows.arrays, length, what)
-    results: Nest | None = None
+    results: TypedNest | None = None
 
     def step(*given: Array) -> list[Array]:
         nonlocal results
         count = len(before.arrays)
         new, result = as_pair(function(before.like(given[:count]), rows.like(given[count:])), what)
         after = before.carried_on(new, what)
-        found = Nest(result, f"the result of a step of {what}")
+        found = TypedNest(result, f"the result of a step of {what}")
         if results is not None:
             found.check_same(results)
         results = found.outline()
@@ -189,7 +189,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
     """
     check_callable(condition, "while_loop()")
     check_callable(body, "while_loop()")
-    before = Nest(carry, "the carry of while_loop()")
+    before = TypedNest(carry, "the carry of while_loop()")
 
     def holds(*state: Array) -> list[Array]:
         return [as_predicate(condition(before.like(state)), "the condition of while_loop()")]

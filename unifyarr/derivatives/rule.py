@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..modes.rule_kernels import Kernels
 
 # A cotangent as rules return it, and those of several results as they get them.
-Cotangent: TypeAlias = "Native | Into | Outside"
+Cotangent: TypeAlias = "Native | AddedInto | Outside"
 Cotangents: TypeAlias = "Sequence[Native | None]"
 # (k, g, out, *operands, **static) → the cotangent of one operand, natives all.
 OfOne: TypeAlias = "Callable[..., Cotangent]"
@@ -55,7 +55,7 @@ def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = N
 
     The last function is that of all further operands, if it is called on more. A function is called as
     ``function(k, g, out, *operands, **static)`` with natives and the kernel's static arguments, and returns a native or
-    an ``Into``. What it returns may be broader than the operand, or of a wider dtype: then it's summed and cast.
+    an ``AddedInto``. What it returns may be broader than the operand, or of a wider dtype: then it's summed and cast.
     """
     first, second, further = of_each[0], of_each[min(1, len(of_each) - 1)], repeat(of_each[-1])
 
@@ -100,7 +100,7 @@ def _put(name: str, rule: Rule) -> None:
 
 
 @final
-class Into:
+class AddedInto:
     """A cotangent that is zero but for some places of the operand: it's added into what is there.
 
     ``add(k, total)`` returns the total, a native like the operand, with the cotangent added; the writers of ``k`` may
@@ -129,7 +129,7 @@ class Outside:
     def __init__(self, fill: Callable[..., Native], whole: Native, inside: Native | None, places: object) -> None:
         self.fill, self.whole, self.inside, self.places = fill, whole, inside, places
 
-    def filled(self, k: Kernels, cotangent: Into) -> tuple[Native, bool]:
+    def filled(self, k: Kernels, cotangent: AddedInto) -> tuple[Native, bool]:
         """Return the sum with a cotangent of the same places, and whether it's in new memory."""
         if cotangent.what is self.inside:
             return self.whole, False

@@ -32,7 +32,7 @@ def made_later(make: Any, shape: Box, dtype: DType, device: Any, backend: Handle
     return wrap(backend.deferred(make, shape, dtype.dtype, device=there), backend)
 
 
-class Counted(Record):
+class CountedValues(Record):
     """``arange``: where it starts, its step, whether both are integers, and the dtype to count in and to cast to."""
 
     start: Any
@@ -59,7 +59,7 @@ class Counted(Record):
         return values.astype(self.dtype, copy=False)
 
 
-class Spaced(Record):
+class SpacedValues(Record):
     """``linspace``: its ends, the number of values, whether the last one is the end, and the dtype to cast to."""
 
     start: Any
@@ -90,7 +90,7 @@ def floored(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     return np.floor(values) if dtype.kind in "iu" and values.dtype.kind == "f" else values
 
 
-class Frequencies(Record):
+class FrequencyValues(Record):
     """``fftfreq``: the number of points, their distance, the dtype to cast to, and whether none is negative."""
 
     number: int
@@ -107,7 +107,7 @@ class Frequencies(Record):
         return values.astype(self.dtype, copy=False)
 
 
-class Diagonal(Record):
+class EyeValues(Record):
     """``eye``: which diagonal has the ones, and the dtype."""
 
     offset: int

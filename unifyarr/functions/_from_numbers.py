@@ -12,7 +12,7 @@ from .._core.arrays.numbers import Number
 from .._core.arrays.recipes import make_view
 from .._core.arrays.views import Broadcast
 from .._core.engines import dtypes
-from ._boxes import Counted, is_made_later, made_later
+from ._boxes import CountedValues, is_made_later, made_later
 
 if TYPE_CHECKING:
     from .._core.engines.dtypes import DType
@@ -60,5 +60,5 @@ def counting(count: int, like: Array) -> Array:
     """Return the numbers from zero to below a count, beside an array and in its dtype."""
     device = device_of([like], like._backend)
     if is_made_later(like._backend, count, like.dtype):
-        return made_later(Counted(0, 1, None, like.dtype.dtype), (count,), like.dtype, device, like._backend)
+        return made_later(CountedValues(0, 1, None, like.dtype.dtype), (count,), like.dtype, device, like._backend)
     return from_host(np.arange(count), like.dtype, device, like._backend)

@@ -106,7 +106,7 @@ class Product(Record):
     order: tuple[int, ...] | None
 
 
-class Plan(Record):
+class EinsumPlan(Record):
     """The steps of einsum for operands of some shapes."""
 
     alone: tuple[Alone | None, ...]
@@ -117,7 +117,7 @@ class Plan(Record):
 
 
 @lru_cache(maxsize=1024)
-def plan_of(subscripts: str, *shapes: Shape) -> Plan:
+def plan_of(subscripts: str, *shapes: Shape) -> EinsumPlan:
     inputs, output = parse(subscripts, *map(len, shapes))
     lengths = _lengths(subscripts, inputs, shapes)
     alone, terms = [], []
@@ -128,7 +128,7 @@ def plan_of(subscripts: str, *shapes: Shape) -> Plan:
     if len(terms) == 1:
         [labels] = terms
         lost = tuple(label for label in labels if label not in output)
-        return Plan(tuple(alone), (), _order(labels, output + lost), tuple(range(len(output), len(labels))))
+        return EinsumPlan(tuple(alone), (), _order(labels, output + lost), tuple(range(len(output), len(labels))))
     products = []
     while len(terms) > 1:
         first, second = _cheapest(terms, output, lengths)
@@ -138,7 +138,7 @@ def plan_of(subscripts: str, *shapes: Shape) -> Plan:
         product, result = _plan_product(taken, one, other, _kept(terms, output), lengths)
         products.append(product)
         terms.append(result)
-    return Plan(tuple(alone), tuple(products), None, ())
+    return EinsumPlan(tuple(alone), tuple(products), None, ())
 
 
 def _plan_alone(shape: Shape, labels: Labels, lengths: dict[str, int]) -> tuple[Alone | None, Labels]:

@@ -30,7 +30,7 @@ from .._core.writing.inplace import repeated_like
 from ..backends.base.deferring import wanting_chunks
 from ..errors import CopyError, DtypeError, ProtocolError, ShapeError
 from ..typing import Shape
-from ._boxes import Counted, Diagonal, is_made_later, made_later
+from ._boxes import CountedValues, EyeValues, is_made_later, made_later
 from ._from_numbers import counted, filled
 
 if TYPE_CHECKING:
@@ -140,9 +140,9 @@ def arange(
         begin = math.trunc(begin)
         distance = second - begin
     if is_made_later(backend, count, wanted):  # type: ignore[arg-type]
-        return made_later(Counted(begin, distance, exact, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
+        return made_later(CountedValues(begin, distance, exact, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
     if exact is not None and not integral:
-        values = Counted(begin, distance, exact, wanted.dtype)((0,), (count,))
+        values = CountedValues(begin, distance, exact, wanted.dtype)((0,), (count,))
     else:
         values = np.arange(begin, end, distance, dtype=exact) if count else np.empty(0, wanted.dtype)
     return convert.from_host(values if values.size == count else values[:count], wanted, device, backend)
@@ -485,7 +485,7 @@ def eye(
     check_memory((rows, columns), wanted)
     offset = as_offset(k, (rows, columns))
     if is_made_later(backend, rows * columns, wanted):  # type: ignore[arg-type]
-        return made_later(Diagonal(offset, wanted.dtype), (rows, columns), wanted, device, backend)  # type: ignore[arg-type]
+        return made_later(EyeValues(offset, wanted.dtype), (rows, columns), wanted, device, backend)  # type: ignore[arg-type]
     return convert.from_host(np.eye(rows, columns, offset, dtype=wanted.dtype), wanted, device, backend)
 
 

@@ -19,7 +19,7 @@ from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
 from .._core.values.shapes import as_axes, as_axis, check_memory
 from ..errors import DtypeError, ShapeError
-from ._boxes import Frequencies, is_made_later, made_later
+from ._boxes import FrequencyValues, is_made_later, made_later
 from .manipulation import roll
 
 if TYPE_CHECKING:
@@ -512,7 +512,7 @@ def fftfreq(
     count, distance = _samples(n, d)
     wanted = dtypes.as_dtype(np.dtype(float) if dtype is None else dtype)
     if is_made_later(backend, count, wanted):  # type: ignore[arg-type]
-        made = Frequencies(count, distance, wanted.dtype, False)
+        made = FrequencyValues(count, distance, wanted.dtype, False)
         return made_later(made, (count,), wanted, device, backend)  # type: ignore[arg-type]
     return from_host(np.fft.fftfreq(count, distance), dtype, device, backend)
 
@@ -559,7 +559,7 @@ def rfftfreq(
     count, distance = _samples(n, d)
     kept, wanted = count // 2 + 1, dtypes.as_dtype(np.dtype(float) if dtype is None else dtype)
     if is_made_later(backend, kept, wanted):  # type: ignore[arg-type]
-        made = Frequencies(count, distance, wanted.dtype, True)
+        made = FrequencyValues(count, distance, wanted.dtype, True)
         return made_later(made, (kept,), wanted, device, backend)  # type: ignore[arg-type]
     return from_host(np.fft.rfftfreq(count, distance), dtype, device, backend)
 

@@ -13,7 +13,7 @@ from .._core.declaring.declare import creation
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
 from .._core.values.shapes import check_memory
-from ._boxes import Spaced, floored, is_made_later, made_later
+from ._boxes import SpacedValues, floored, is_made_later, made_later
 from ._spacing import between
 from .creation import default_dtype, native_device, ones, tril
 from .elementwise import divide, log10, multiply, pow, sign
@@ -92,7 +92,7 @@ def linspace(
     if is_made_later(backend, count, wanted):  # type: ignore[arg-type]
         ends = numbers[0].typed, numbers[1].typed
         if np.result_type(*ends, 1.0) in _COUNTS:
-            return made_later(Spaced(*ends, count, endpoint, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
+            return made_later(SpacedValues(*ends, count, endpoint, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
     with np.errstate(invalid="ignore", over="ignore"):
         values = np.linspace(numbers[0].typed, numbers[1].typed, count, endpoint=endpoint)
         return convert.from_host(floored(values, wanted.dtype), wanted, device, backend)

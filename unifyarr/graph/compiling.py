@@ -12,7 +12,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
-from .._core.values.pickling import Wrapper
+from .._core.values.pickling import Called, Wrapper, set_call
 from ..container.container import flatten
 from ..errors import TraceError
 from ..modes.trace.crossing import common_backend, loses_gradients
@@ -20,11 +20,11 @@ from .building.rewriters import NodeRewriter
 from .building.running import GraphFunction
 from .core.basic import Variable
 from .core.fgraph import FunctionGraph
-from .run.calls import Call, CalledProgram, general_way, generally
 from .run.options import Parameters, checked_options
-from .run.programs import Programs
+from .run.program_cache import ProgramCache
+from .run.program_calls import Call, CalledProgram, general_way, generally
 from .run.registry import Names, Rewrite
-from .run.telling import tell_in_python
+from .run.trace_log import tell_in_python
 
 if TYPE_CHECKING:
     from ..typing import BackendName
@@ -40,16 +40,7 @@ Result = TypeVar("Result")
 PROGRAMS = 256
 
 
-class _Called:
-    """An object whose calls go to a function of its own, which Python reads from the slot and calls at once."""
-
-    __slots__ = {"__call__": "Call the function. Arguments of a new shape, dtype or structure are traced first."}
-
-
-_set_call: Callable[[_Called, Call], None] = vars(_Called)["__call__"].__set__
-
-
-class Compiled(_Called, Wrapper, Generic[P, Result]):
+class Compiled(Called, Wrapper, Generic[P, Result]):
     """A function of arrays that runs as a graph; see ``compile``."""
 
     if TYPE_CHECKING:
@@ -79,14 +70,14 @@ class Compiled(_Called, Wrapper, Generic[P, Result]):
         self._begin()
 
     def _begin(self) -> None:
-        self._programs = Programs(self._function, self._name, self._options)
+        self._programs = ProgramCache(self._function, self._name, self._options)
         # The call of the program that was called last, which most calls are for again, refers to the rest by it.
         self._general = general_way(self._call, self._function)
         self._enter(None)
 
     def _enter(self, call: Call | None) -> None:
         """Make a program's call, or the general way, what calls come to."""
-        _set_call(self, call or generally(self._general))
+        set_call(self, call or generally(self._general))
 
     def _call(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         if running() is not None:

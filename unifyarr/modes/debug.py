@@ -164,7 +164,7 @@ def share_memory(first: Array, second: Array) -> bool:
     return owned and one is not other and bool(backend.may_share_memory(one, other))
 
 
-class Check:
+class CallCheck:
     """What is known before a call, to be held against what is found after it."""
 
     def __init__(self, what: str, arguments: list[Argument], targets: list[Argument]) -> None:
@@ -178,7 +178,7 @@ class Check:
         self.mirrors = [Mirror(root) for root in {id(root): root for root in (owner(x.array) for x in known)}.values()]
         self.backend = next((each.array.backend for each in (*targets, *arguments)), "numpy")
 
-    def __enter__(self) -> Check:
+    def __enter__(self) -> CallCheck:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
@@ -272,7 +272,7 @@ def check_call(declaration: Declaration, call: Call, call_next: Handler) -> obje
     targets = [target for each, value in zip(names, outs, strict=True) if (target := Argument.of(each, value))]
     updated = declaration.updated_by(call.arguments)
     arguments = [each for each in _arguments(declaration, call) if each.name not in updated]
-    with Check(name, arguments, targets) as check:
+    with CallCheck(name, arguments, targets) as check:
         # What updates arguments would do so twice.
         expected = _without_out(declaration, call, call_next, targets) if targets and not updated else None
         result = call_next(call)
@@ -327,7 +327,7 @@ def _without_out(
 def check_get_item(get_item: Callable[[Array, object], Array], x: Array, key: object) -> Array:
     """Run ``x[key]``, and check it."""
     with checked(False):
-        with Check("x[key]", [*_found("x", x), *_found_in_key(key)], []) as check:
+        with CallCheck("x[key]", [*_found("x", x), *_found_in_key(key)], []) as check:
             result = get_item(x, key)
         check.check_arguments()
         # A view says so by its base.
@@ -339,7 +339,7 @@ def check_write(what: str, write: Callable[[], None], target: Array, value: obje
     """Run a write of a value to what a key picks of a target, and check it."""
     with checked(False):
         arguments = [*_found("value", value), *_found_in_key(key)]
-        with Check(what, arguments, _found("x", target)) as check:
+        with CallCheck(what, arguments, _found("x", target)) as check:
             # Before the write, which may change the key itself.
             key = _on_host(key) if check.mirrors else key
             write()

@@ -47,7 +47,7 @@ class ndenumerate:
         return place, self._array[place]
 
 
-class Elements:
+class BroadcastElements:
     """An iterator over the elements of an array that is broadcast."""
 
     def __init__(self, base: Array, shape: tuple[int, ...]) -> None:
@@ -55,7 +55,7 @@ class Elements:
         self._spread = ua.broadcast_to(base, shape)
         self._places = iter(np.ndindex(shape))
 
-    def __iter__(self) -> Elements:
+    def __iter__(self) -> BroadcastElements:
         return self
 
     def __next__(self) -> Array:
@@ -88,9 +88,9 @@ class broadcast:
         self.reset()
 
     @property
-    def iters(self) -> tuple[Elements, ...]:
+    def iters(self) -> tuple[BroadcastElements, ...]:
         """The iterators over the elements of each array, as broadcast; their ``base`` is the array."""
-        return tuple(Elements(x, self.shape) for x in self._arrays)
+        return tuple(BroadcastElements(x, self.shape) for x in self._arrays)
 
     def reset(self) -> None:
         """Begin again."""

@@ -162,7 +162,7 @@ def result_dtype(name: str, dtype: Any, backend: Handle, device: Any, kind: type
     return wanted
 
 
-class Place(NamedTuple):
+class Destination(NamedTuple):
     """Where one result goes: its shape and dtype, and a backend with a device, or a target."""
 
     shape: Shape
@@ -184,7 +184,7 @@ class Place(NamedTuple):
         return memory if memory is not None and memory.flags.carray else None
 
 
-def places(name: str, where: Where, kind: type, kinds: str, shapes: Sequence[Shape], event: Shape) -> list[Place]:
+def places(name: str, where: Where, kind: type, kinds: str, shapes: Sequence[Shape], event: Shape) -> list[Destination]:
     """Return where the results of one call go: one place, or one for each leaf of a container.
 
     The parameters have ``shapes``, and the result's last axes are ``event``.
@@ -198,7 +198,7 @@ def places(name: str, where: Where, kind: type, kinds: str, shapes: Sequence[Sha
         dtype = result_dtype(name, where.dtype, backend, device, kind, kinds)
         shape = (*fill(name, where.size, *shapes), *event)
         check_memory(shape, dtype)
-        return [Place(shape, dtype, backend, device, None)]
+        return [Destination(shape, dtype, backend, device, None)]
     found = []
     for place, leaf in enumerate(nest.leaves() if nest is not None else [where.out]):
         with at(nest, place):
@@ -208,7 +208,7 @@ def places(name: str, where: Where, kind: type, kinds: str, shapes: Sequence[Sha
 
 def _target(
     name: str, where: Where, out: Array, kind: type, kinds: str, shapes: Sequence[Shape], event: Shape
-) -> Place:
+) -> Destination:
     check_target(out)
     backend = out._backend
     if where.backend is not None:
@@ -220,10 +220,10 @@ def _target(
     size = out.shape[: out.ndim - len(event)] if where.size is None else where.size
     shape = (*fill(name, size, *shapes), *event)
     check_result(name, out, shape, dtype)
-    return Place(shape, dtype, backend, device, out)
+    return Destination(shape, dtype, backend, device, out)
 
 
-def store(name: str, where: Where, found: Sequence[Place], results: Sequence[Array]) -> Array:
+def store(name: str, where: Where, found: Sequence[Destination], results: Sequence[Array]) -> Array:
     """Write results to where they go, all or none, and return what the caller gets."""
     if where.out is None:
         return results[0]

@@ -20,10 +20,10 @@ from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
 from ..backends.forks import free_after_fork
 from ..errors import BackendFeatureError
-from ._arguments import STAGING, Place, Where, as_host, beside, check, places, refuse_inside_trace, store
+from ._arguments import STAGING, Destination, Where, as_host, beside, check, places, refuse_inside_trace, store
 from ._host import KNOWN, OWN, key_of, remember, sample
 from ._later import Sampler, draw_later, is_drawn_later, is_steady, sampler
-from ._native import Native
+from ._native import NativeState
 from ._repeated import compile_method
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Base:
     _engine: str
     # One of the two is set.
     _host: np.random.Generator | None
-    _native: Native | None
+    _native: NativeState | None
     _lock: threading.RLock
     _seeds: np.random.SeedSequence | None
 
@@ -56,10 +56,10 @@ class Base:
         if engine == "host" and not (backend is None and device is None):
             raise ValueError("a generator with engine='host' serves all backends: name backend and device when drawing")
         seeds = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(_entropy(seed))
-        native = None if engine == "host" else Native.seeded(seeds, backend, device)
+        native = None if engine == "host" else NativeState.seeded(seeds, backend, device)
         self._set(engine, native, seeds)
 
-    def _set(self, engine: str, native: Native | None, seeds: np.random.SeedSequence | None) -> None:
+    def _set(self, engine: str, native: NativeState | None, seeds: np.random.SeedSequence | None) -> None:
         self._engine, self._native, self._seeds = engine, native, seeds
         self._lock = free_after_fork(threading.RLock())
         self._host = np.random.Generator(np.random.Philox(seeds)) if native is None else None
@@ -195,9 +195,9 @@ class Base:
         self,
         name: str,
         where: Where,
-        found: Sequence[Place],
-        draw: Callable[[np.random.Generator, Place], np.ndarray | None],
-        later: Callable[[Place], Sampler | None] | None = None,
+        found: Sequence[Destination],
+        draw: Callable[[np.random.Generator, Destination], np.ndarray | None],
+        later: Callable[[Destination], Sampler | None] | None = None,
     ) -> Array:
         """Draw on the host for each place and write there; if anything fails, change nothing.
 
@@ -279,10 +279,10 @@ class Base:
         # Numbers drawn directly into their target can't be taken back.
         alone = len(found) == 1
 
-        def draw(host: np.random.Generator, place: Place) -> np.ndarray | None:
+        def draw(host: np.random.Generator, place: Destination) -> np.ndarray | None:
             return sample(host, name, given, place if alone else place._replace(out=None), len(event))
 
-        def later(place: Place) -> Sampler | None:
+        def later(place: Destination) -> Sampler | None:
             plain = not event and not any(map(np.ndim, given.values()))
             return sampler(name, given, place.dtype) if plain else None
 
@@ -324,7 +324,7 @@ def _restored(cls: Any, engine: str, seeds: Any, native: Any, state: dict[str, A
     if seeds is not None:
         entropy, spawn_key, pool_size, spawned = seeds
         sequence = np.random.SeedSequence(entropy, spawn_key=spawn_key, pool_size=pool_size, n_children_spawned=spawned)
-    generator._set(engine, None if native is None else Native.restored(*native), sequence)
+    generator._set(engine, None if native is None else NativeState.restored(*native), sequence)
     generator.state = state
     return generator
 
@@ -342,7 +342,7 @@ def register(cls: type[Base]) -> None:
         if isinstance(other, Base):
             return other
         generator = object.__new__(cls)
-        generator._set("native", Native.of_leaf(*other, *children), None)
+        generator._set("native", NativeState.of_leaf(*other, *children), None)
         return generator
 
     register_node(Node(cls, flatten, unflatten, lambda generator: ["state"] if generator._native else []))

@@ -12,7 +12,7 @@ from .._core.engines import dtypes
 from .._core.engines.current import current_name
 from .._core.engines.dtypes import DType
 from .._core.engines.handle import Handle, has_one_device
-from ._arguments import Place
+from ._arguments import Destination
 
 Parameters = Mapping[str, Any]
 # Distributions that NumPy draws in float32 itself, and with ``out``.
@@ -50,7 +50,7 @@ def key_of(name: str, where: tuple[Any, ...], parameters: Parameters) -> Hashabl
     return name, size, dtype, device, backend or current_name(), *values, *map(type, values)
 
 
-def remember(key: Hashable, kind: type, place: Place, parameters: Parameters) -> None:
+def remember(key: Hashable, kind: type, place: Destination, parameters: Parameters) -> None:
     """Remember a draw that went well, if its numbers become an array as they are."""
     if place.dtype is OWN.get(kind) and _NUMBERS.issuperset(map(type, parameters.values())):
         if len(KNOWN) >= _MOST:
@@ -67,7 +67,9 @@ _NUMBERS = frozenset({int, float})
 OWN = {float: dtypes.float64, int: dtypes.int64}
 
 
-def sample(host: np.random.Generator, name: str, given: Parameters, place: Place, event: int) -> np.ndarray | None:
+def sample(
+    host: np.random.Generator, name: str, given: Parameters, place: Destination, event: int
+) -> np.ndarray | None:
     """Return new values, or ``None`` if they were drawn directly into the memory of the target."""
     dtype, size = place.dtype, place.shape[: len(place.shape) - event]
     if name in _STANDARD and dtype in (dtypes.float32, dtypes.float64) and not any(map(np.ndim, given.values())):

@@ -16,7 +16,7 @@ from ._native import is_native
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike, Shape
-    from ._arguments import Place, Size
+    from ._arguments import Destination, Size
 
 
 class Integers(Base):
@@ -74,11 +74,11 @@ class Integers(Base):
         for place in found:
             check_range(start, stop, endpoint, place.dtype)
 
-        def draw(host: np.random.Generator, place: Place) -> np.ndarray:
+        def draw(host: np.random.Generator, place: Destination) -> np.ndarray:
             values = host.integers(start, stop, size=place.shape, dtype=place.dtype.dtype, endpoint=endpoint)
             return np.asarray(values)
 
-        def later(place: Place) -> Sampler | None:
+        def later(place: Destination) -> Sampler | None:
             # Of narrow integers NumPy takes several from a word, and begins each call with a new one.
             plain = place.dtype.itemsize >= 4 and not np.ndim(start) and not np.ndim(stop)
             return partial(_drawn, int(start), int(stop), place.dtype.dtype, endpoint) if plain else None

@@ -18,7 +18,7 @@ from .._core.engines.dtypes import DType
 from .._core.values.shapes import size
 from ..backends.base.deferring import Chunks, boxes
 from ..typing import Shape
-from ._arguments import Place
+from ._arguments import Destination
 from ._host import Parameters, sample
 
 # From how many bytes on numbers are drawn later, and how many elements a block has.
@@ -31,7 +31,7 @@ _State = tuple[int, int, int, int]
 Sampler = Callable[[np.random.Generator, Shape], np.ndarray]
 
 
-def is_drawn_later(place: Place) -> bool:
+def is_drawn_later(place: Destination) -> bool:
     """Return whether the numbers for a place are drawn when they're computed."""
     return not place.backend.has_values and size(place.shape) * place.dtype.itemsize >= _LARGE
 
@@ -43,7 +43,7 @@ def sampler(name: str, given: Parameters, dtype: DType) -> Sampler:
 
 def _sampled(name: str, given: Parameters, dtype: DType, host: np.random.Generator, shape: Shape) -> np.ndarray:
     # Without a target there's no backend to ask.
-    values = sample(host, name, given, Place(shape, dtype, None, None, None), 0)  # type: ignore[arg-type]
+    values = sample(host, name, given, Destination(shape, dtype, None, None, None), 0)  # type: ignore[arg-type]
     assert values is not None
     return values
 
@@ -53,7 +53,7 @@ def is_steady(name: str, dtype: DType) -> bool:
     return name == "bernoulli" or (name in _STEADY and dtype.itemsize == 8)
 
 
-def draw_later(host: np.random.Generator, draw: Sampler, place: Place, steady: bool) -> Array:
+def draw_later(host: np.random.Generator, draw: Sampler, place: Destination, steady: bool) -> Array:
     """Return an array of numbers that are drawn when it's computed, and put the generator behind them."""
     parts = _blocks(place.shape)
     states = []

@@ -17,7 +17,7 @@ from ._host import cast
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike, Shape
-    from ._arguments import Place, Size
+    from ._arguments import Destination, Size
 
 # How far from one a sum of probabilities may be, as NumPy has it.
 _CLOSE = float(np.sqrt(np.finfo(np.float64).eps))
@@ -222,7 +222,7 @@ class Multivariate(Base):
     ) -> Array:
         found = places(name, where, float if kinds == "f" else int, kinds, shapes, event)
 
-        def draw(host: np.random.Generator, place: Place) -> np.ndarray:
+        def draw(host: np.random.Generator, place: Destination) -> np.ndarray:
             size = place.shape[: len(place.shape) - len(event)]
             return cast(name, np.asarray(getattr(host, name)(**given, size=size)), place.dtype)
 

@@ -29,7 +29,7 @@ from ..typing import Shape
 from ._arguments import Where, check, check_range, places, store
 
 
-class Native:
+class NativeState:
     """The state of an engine's generator, on one device of one backend."""
 
     __slots__ = ("array", "backend", "device")
@@ -38,7 +38,7 @@ class Native:
         self.backend, self.device, self.array = backend, device, array
 
     @classmethod
-    def seeded(cls, seeds: np.random.SeedSequence, name: str | None, device: object) -> Native | None:
+    def seeded(cls, seeds: np.random.SeedSequence, name: str | None, device: object) -> NativeState | None:
         """Return the generator for a seed; ``None`` where the host's generator serves: on NumPy and on lazy engines."""
         if running() is not None:
             raise TraceError("a generator with engine='native' is made outside of what is compiled: pass it in")
@@ -52,14 +52,14 @@ class Native:
         return cls(backend, own, wrap(backend.kernel("random_state")(seeds.generate_state(2), own), backend))
 
     @classmethod
-    def restored(cls, name: str, device: str | None) -> Native:
+    def restored(cls, name: str, device: str | None) -> NativeState:
         """Return a generator whose state will be set."""
         made = cls.seeded(np.random.SeedSequence(0), name, device)
         assert made is not None
         return made
 
     @classmethod
-    def of_leaf(cls, name: str, device: Any, native: Any) -> Native:
+    def of_leaf(cls, name: str, device: Any, native: Any) -> NativeState:
         """Return a generator whose state is the leaf of an engine's pytree."""
         backend = load(name)
         return cls(backend, device, wrap(native, backend))
@@ -139,7 +139,7 @@ def is_native(value: Any) -> bool:
 class Stream:
     """The draws of one call. Each starts from the state after the one before."""
 
-    def __init__(self, native: Native) -> None:
+    def __init__(self, native: NativeState) -> None:
         self.native = native
         root = capture(native.array)
         backend = root._backend

@@ -19,7 +19,7 @@ from .._core.values.arguments import as_integer
 from .._core.values.shapes import as_axis, as_shape, check_memory
 from .._core.writing.inplace import as_target, check_backend, check_target, update
 from ..errors import BackendFeatureError, ShapeError
-from ._arguments import Place, Where, as_host, places, refuse_inside_trace, store
+from ._arguments import Destination, Where, as_host, places, refuse_inside_trace, store
 from ._base import Base
 from ._native import Stream
 
@@ -328,7 +328,7 @@ def _index(order: np.ndarray, items: Array) -> Array:
     backend = items._backend
     dtype = dtypes.int64 if convert.has_dtype(backend, dtypes.int64) else dtypes.int32
     device = convert.device_of([items], backend)
-    return Place(order.shape, dtype, backend, device, None).made(order.astype(dtype.dtype, copy=False))
+    return Destination(order.shape, dtype, backend, device, None).made(order.astype(dtype.dtype, copy=False))
 
 
 def _out_of(name: str, where: Where, items: Array, shape: Shape) -> Array | None:

@@ -14,7 +14,7 @@ import pytest
 
 from ..errors import BackendFeatureError
 from .abilities import LACKING, LINES, skip_by_marks, skip_unknown_lengths
-from .table import Table
+from .table import ReportTable
 
 pytest.register_assert_rewrite("unifyarr.testing.comparing", "unifyarr.testing.calling")
 
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     named = [Path(each.partition("::")[0]).resolve() for each in config.args]
     if not any(CHECKS in (path, *path.parents) for path in named):
         config.args.append(str(CHECKS))
-    config.pluginmanager.register(Table(config.getoption("--unifyarr-backend")), "unifyarr-table")
+    config.pluginmanager.register(ReportTable(config.getoption("--unifyarr-backend")), "unifyarr-table")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

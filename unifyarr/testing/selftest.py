@@ -19,7 +19,7 @@ import unifyarr as ua
 from .._core.engines.registry import check_installed, load
 from ..backends import Ability
 from ..errors import BackendFeatureError, UnknownShapeError
-from ..graph.show.tables import Table
+from ..graph.show.tables import TextTable
 from .calling import FUNCTIONS, assert_numpys, has_dtypes, leaves, lifted, of_backend, of_numpy
 from .cases import CASES, Case
 
@@ -29,7 +29,7 @@ OUTCOMES = ("passed", "failed", "not there", "lacking", "not compared")
 _PROGRAMS, _STEPS = 2, 20
 
 
-class Check(NamedTuple):
+class SelfCheck(NamedTuple):
     """One thing to check: the area that it belongs to, its name, and what returns an outcome or raises."""
 
     area: str
@@ -81,7 +81,7 @@ def check_backend(backend: str, seconds: float, out: TextIO) -> Outcome:
     return Outcome(dict(counts), failures, len(checks) - done)
 
 
-def _outcome(check: Check, backend: str, failures: list[str]) -> str:
+def _outcome(check: SelfCheck, backend: str, failures: list[str]) -> str:
     try:
         return check.run()
     except BackendFeatureError:
@@ -113,7 +113,7 @@ def _table(backend: str, outcome: Outcome) -> str:
     if not _has_hypothesis():
         below.append("  random programs weren't run, for want of Hypothesis: pip install 'unifyarr[testing]'")
     return str(
-        Table([f"{backend}: {'failed' if outcome.failures else 'passed'}"], ["", *OUTCOMES], "lrrrrr", rows, below)
+        TextTable([f"{backend}: {'failed' if outcome.failures else 'passed'}"], ["", *OUTCOMES], "lrrrrr", rows, below)
     )
 
 
@@ -124,23 +124,23 @@ def _has_hypothesis() -> bool:
 # -- the checks --------------------------------------------------------------------------------------------------------
 
 
-def _checks(backend: str) -> Iterator[Check]:
+def _checks(backend: str) -> Iterator[SelfCheck]:
     """Yield the checks of a backend, the most telling first: the last ones may find no time."""
     programs = [
-        Check("random programs", f"{_PROGRAMS} programs, seed {seed}", _programs(backend, seed))
+        SelfCheck("random programs", f"{_PROGRAMS} programs, seed {seed}", _programs(backend, seed))
         for seed in range(8 if _has_hypothesis() else 0)
     ]
     yield from _WRITES
     for name in _COMPILED:
-        yield Check("compiled functions", name, _compiles(backend, name))
+        yield SelfCheck("compiled functions", name, _compiles(backend, name))
     yield from programs[:2]
     for name in FUNCTIONS:
         area = f"functions of {name.partition('.')[0]}" if "." in name else "functions"
-        yield Check(area, name, _compares(backend, name, CASES[name][0]))
+        yield SelfCheck(area, name, _compares(backend, name, CASES[name][0]))
     yield from programs[2:]
     for name in FUNCTIONS:
         for number, case in enumerate(CASES[name][1:], 1):
-            yield Check("further calls", f"{name}, case {number}", _compares(backend, name, case))
+            yield SelfCheck("further calls", f"{name}, case {number}", _compares(backend, name, case))
 
 
 def _compares(backend: str, name: str, call: Case) -> Callable[[], str]:
@@ -234,7 +234,7 @@ def _written_containers() -> str:
 
 
 _WRITES = [
-    Check("views and writes", name, run)
+    SelfCheck("views and writes", name, run)
     for name, run in {
         "views": _written_views,
         "selections": _written_selections,

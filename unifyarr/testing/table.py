@@ -10,7 +10,7 @@ from ..backends import Ability
 OUTCOMES = ("passed", "failed", "not implemented", "lacking", "skipped")
 
 
-class Table:
+class ReportTable:
     """Counts reports of checks, and prints the rows of which not everything passed."""
 
     def __init__(self, backend: str) -> None:

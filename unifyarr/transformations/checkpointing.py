@@ -15,7 +15,7 @@ from ..derivatives.walks.reverse import pull
 from ..modes.tape.entries import Taped, at_places
 from ..modes.tape.function_calls import (
     Apart,
-    Nest,
+    FlatNest,
     constant,
     later,
     natives_of,
@@ -81,7 +81,7 @@ class _Held:
     """One call of a function: its arguments, the arrays from outside that it reads, and what it writes."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        self._function, self._given = function, Nest(arguments)
+        self._function, self._given = function, FlatNest(arguments)
         self._met: list[tuple[Array, int, Any]] = []
         # The places of the arguments, and of the arrays from outside, that it writes.
         self._written: list[int] = []
@@ -113,11 +113,11 @@ class _Held:
         write(targets, made[self._count :], [*arguments, *captured])
         return result.like([wrap(native, tape) for native in made[: self._count]])
 
-    def _run(self, arrays: Sequence[Array]) -> Nest:
+    def _run(self, arrays: Sequence[Array]) -> FlatNest:
         args, kwargs = self._given.like(arrays)
-        return Nest(self._function(*args, **kwargs)).captured()
+        return FlatNest(self._function(*args, **kwargs)).captured()
 
-    def _outputs(self, result: Nest, inner: Sequence[Array], captured: Sequence[Array]) -> list[Any]:
+    def _outputs(self, result: FlatNest, inner: Sequence[Array], captured: Sequence[Array]) -> list[Any]:
         written = [*(inner[place] for place in self._written), *(captured[place] for place in self._changed)]
         return natives_of([*result.arrays, *written])
 

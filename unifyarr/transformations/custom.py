@@ -16,7 +16,7 @@ from ..container.container import flatten
 from ..derivatives.walks.reverse import pull
 from ..modes.rule_kernels import kernels_of
 from ..modes.tape.entries import Taped, at_places, is_floating
-from ..modes.tape.function_calls import Nest, natives_of, where_natives_are, wrapped
+from ..modes.tape.function_calls import FlatNest, natives_of, where_natives_are, wrapped
 from ..modes.tape.handle import TapeHandle
 from .custom_batches import OfBatch
 from .custom_calls import CustomCall, deriving_engine, has_derivative, is_in_body, level_of
@@ -60,7 +60,7 @@ class Custom(Wrapper):
                 return call.around(level)
             # No derivative is taken by the arguments.
             return self._function(*given)
-        engine = deriving_engine(Nest(arguments).arrays)
+        engine = deriving_engine(FlatNest(arguments).arrays)
         if engine is not None:
             return CustomCall(self, arguments, beside).by_engine(engine)
         if not is_in_body(running()):

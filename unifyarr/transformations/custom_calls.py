@@ -22,7 +22,7 @@ from ..modes.batch.natives import Batched
 from ..modes.rule_kernels import Kernels
 from ..modes.scope import Scope
 from ..modes.tape.entries import Taped, is_floating
-from ..modes.tape.function_calls import Apart, Nest, constant, natives_of, where_natives_are, wrapped
+from ..modes.tape.function_calls import Apart, FlatNest, constant, natives_of, where_natives_are, wrapped
 from ..modes.tape.handle import TapeHandle
 from .custom_batches import OfBatch
 
@@ -72,8 +72,8 @@ class CustomCall:
     """One call, and what comes of it: the result, and what is kept for the derivative."""
 
     def __init__(self, custom: Any, arguments: Sequence[Any], beside: Sequence[Any]) -> None:
-        self.custom, self._given, self.beside = custom, Nest(list(arguments)), list(beside)
-        self._result = self._kept = Nest(None)
+        self.custom, self._given, self.beside = custom, FlatNest(list(arguments)), list(beside)
+        self._result = self._kept = FlatNest(None)
         self._generation = 1
 
     def recorded(self, tape: TapeHandle) -> Any:
@@ -102,9 +102,9 @@ class CustomCall:
         with tracing(trace.around):
             arrays = wrapped([x.value for x in natives], level.around)
             if is_batch:
-                found = Nest(self.custom._of_batch(OfBatch(self, axes))(*arrays)).captured()
+                found = FlatNest(self.custom._of_batch(OfBatch(self, axes))(*arrays)).captured()
             else:
-                found = self._result = Nest(self.custom(*self.arguments(arrays))).captured()
+                found = self._result = FlatNest(self.custom(*self.arguments(arrays))).captured()
             values = natives_of(found.arrays)
         if isinstance(level, TapeHandle):
             return self._result.like(wrapped(list(map(Taped, values)), level))
@@ -167,7 +167,7 @@ class CustomCall:
     def results_and_kept(self, arrays: Sequence[Array]) -> tuple[list[Array], list[Array]]:
         """Return the arrays of the result and of what is kept, and note what they're part of."""
         found, kept = self.custom._forward(self.arguments(arrays))
-        self._result, self._kept = self._as_result(found), Nest(kept).captured()
+        self._result, self._kept = self._as_result(found), FlatNest(kept).captured()
         made = self._result.arrays, self._kept.arrays
         self._result.forget(), self._kept.forget()
         return made
@@ -191,11 +191,11 @@ class CustomCall:
         found: list[Any] = self._given.like(arrays)
         return found
 
-    def _as_result(self, found: Any) -> Nest:
+    def _as_result(self, found: Any) -> FlatNest:
         for x in flatten(found)[0]:
             if not isinstance(x, Array) and backend_of(x) is None:
                 raise TypeError(f"{self.custom._name}() returns arrays, or a nest of them, not {x!r:.80}")
-        return Nest(found).captured()
+        return FlatNest(found).captured()
 
     def check_apart(self, scope: Apart | None, *, wrote: bool) -> None:
         """Raise if a function wrote to what isn't its own, or reads from outside what has a derivative."""

@@ -17,7 +17,7 @@ from .._core.values.arguments import as_integers, shown
 from ..container.container import flatten, unflatten
 from ..errors import DtypeError, ShapeError, StructureError, UnknownShapeError
 from ..modes.tape.entries import NotInline
-from .plain import gradients_at_once
+from .plain_gradients import gradients_at_once
 from .run import TransformedCall, engine_for, graph_trace, recorded
 
 Function = Callable[..., Any]

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._core.values.pickling import Wrapper
+from .._core.values.pickling import Called, Wrapper, set_call
 
 
-class _Called:
-    """An object whose calls go to a function of its own, which Python reads from the slot and calls at once."""
-
-    __slots__ = {"__call__": "Call the function."}
-
-
-_set_call: Callable[[_Called, Callable[..., object]], None] = vars(_Called)["__call__"].__set__
-
-
-class Transformed(_Called, Wrapper):
+class Transformed(Called, Wrapper):
     """A transformed function: what ``make(function, *args, **kwargs)`` returned; ``call`` is what its calls go to."""
 
     if TYPE_CHECKING:
@@ -35,7 +26,7 @@ class Transformed(_Called, Wrapper):
     ) -> None:
         self._stand_for(function)
         self._made = make, args, kwargs or {}
-        _set_call(self, call)
+        set_call(self, call)
 
     def _made_by(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
         return self._made

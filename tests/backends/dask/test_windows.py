@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.backends.dask._dividing import Applied, how
-from unifyarr.backends.dask._parts import Edge
+from unifyarr.backends.dask._dividing import WindowedElementwise, how
+from unifyarr.backends.dask._parts import Halo
 
 from .tasks import later
 
@@ -52,7 +52,7 @@ def test_windows_of_one_array_share_what_is_joined() -> None:
 
 def test_an_edge_holds_no_chunk() -> None:
     chunk = np.arange(12.0).reshape(4, 3)
-    assert Edge(0, slice(3, 4))(chunk).base is None
+    assert Halo(0, slice(3, 4))(chunk).base is None
 
 
 def test_what_an_array_was_made_of_is_no_history() -> None:
@@ -60,7 +60,7 @@ def test_what_an_array_was_made_of_is_no_history() -> None:
     for _ in range(25):
         x = x[1:] * 0.5 + x[:-1]
     made = how(x.native)
-    assert isinstance(made, Applied)
+    assert isinstance(made, WindowedElementwise)
     # Arrays that know how they were made would hold those before them, each with its graph.
     assert made.depth <= 8
     assert all(how(each) is None for each, _ in made.operands)

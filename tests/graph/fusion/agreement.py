@@ -15,8 +15,8 @@ from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
 from unifyarr._core.kernels.types import ArrayType
 from unifyarr.graph.core.basic import Apply, Constant, Variable
-from unifyarr.graph.fusion.recipes import recipe_of
 from unifyarr.graph.fusion.region import CAST, WHERE, ufunc_of
+from unifyarr.graph.fusion.step_recipes import recipe_of
 from unifyarr.graph.kernels.kernelop import KernelOp
 
 BOOL = np.dtype(bool)

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from unifyarr.graph.fusion import machine
-from unifyarr.graph.fusion.loops import find_loop
-from unifyarr.graph.fusion.region import Axis, Operand, Region, Step, run_by_steps, ufunc_of
+from unifyarr.graph.fusion.region import Axis, FusedRegion, FusedStep, Operand, run_by_steps, ufunc_of
+from unifyarr.graph.fusion.task_loops import find_loop
 
 DTYPES = list(map(np.dtype, ("?", *"bBhHiIqQ", *"efd", *"FD")))
 UNARY = "negative absolute sqrt square exp log sin tanh rint floor sign reciprocal invert logical_not isnan"
@@ -106,10 +106,10 @@ class Maker:
         self.arguments: list[tuple[tuple[int, ...], np.dtype]] = []
         self.slots: list[np.dtype] = []
         self.rows: list[bool | None] = []
-        self.steps: list[Step] = []
+        self.steps: list[FusedStep] = []
 
     def add(self, name: str, inputs: tuple[int, ...], dtypes: tuple[np.dtype, ...], reduces: bool = False) -> None:
-        step = Step(name, inputs, dtypes, reduces)
+        step = FusedStep(name, inputs, dtypes, reduces)
         if find_loop(step) is None:
             return
         rows = {self.rows[each] for each in inputs} - {None}
@@ -144,7 +144,7 @@ class Maker:
                 self.add(name, inputs, (*dtypes, np.dtype(result)))
                 return
 
-    def region(self, n_steps: int, reduces: bool) -> Region:
+    def region(self, n_steps: int, reduces: bool) -> FusedRegion:
         rng = self.rng
         reads, constants = [], []
         for i in range(int(rng.integers(1, 4))):
@@ -159,9 +159,9 @@ class Maker:
         for _ in range(3 * n_steps):
             if len(self.steps) < n_steps:
                 self.step(reduces)
-        return Region(self.space, (), tuple(reads), tuple(constants), tuple(self.steps), self.writes(reads))._replace(
-            arguments=tuple(self.arguments)
-        )
+        return FusedRegion(
+            self.space, (), tuple(reads), tuple(constants), tuple(self.steps), self.writes(reads)
+        )._replace(arguments=tuple(self.arguments))
 
     def writes(self, reads: list[Operand]) -> tuple[tuple[int, Operand], ...]:
         rng, found = self.rng, []
@@ -222,7 +222,7 @@ LATE_SPACES = [
 ]
 
 
-def make(seed: int) -> tuple[Region, list[np.ndarray]]:
+def make(seed: int) -> tuple[FusedRegion, list[np.ndarray]]:
     """Return a region, and arrays for it."""
     rng = np.random.default_rng(seed)
     space = SPACES[rng.integers(len(SPACES))]
@@ -234,7 +234,7 @@ def make(seed: int) -> tuple[Region, list[np.ndarray]]:
     return region, [laid_out(rng, values(rng, shape, dtype)) for shape, dtype in region.arguments]
 
 
-def make_late(seed: int) -> tuple[Region, list[np.ndarray]]:
+def make_late(seed: int) -> tuple[FusedRegion, list[np.ndarray]]:
     """Return a region that reads several windows of the argument that it writes one of, and arrays for it."""
     rng = np.random.default_rng(seed)
     space = LATE_SPACES[rng.integers(len(LATE_SPACES))]
@@ -251,9 +251,9 @@ def make_late(seed: int) -> tuple[Region, list[np.ndarray]]:
     dtype = np.dtype(rng.choice(["f8", "f4", "i2"]))
     reads = [Operand(0, tuple(map(int, start)), tuple(axes)) for start in starts]
     names = ["add", "subtract", "maximum", "multiply"]
-    steps = [Step(str(rng.choice(names)), (0, 1), (dtype,) * 3)]
+    steps = [FusedStep(str(rng.choice(names)), (0, 1), (dtype,) * 3)]
     for slot in range(2, len(reads)):
-        steps.append(Step(str(rng.choice(names)), (len(reads) + slot - 2, slot), (dtype,) * 3))
+        steps.append(FusedStep(str(rng.choice(names)), (len(reads) + slot - 2, slot), (dtype,) * 3))
     written = reads[rng.integers(len(reads))]
     other = Operand(1, (0,) * len(space), tuple(map(Axis, range(len(space)))))
     arguments = [(tuple(shape), dtype), (space, dtype)]
@@ -262,9 +262,9 @@ def make_late(seed: int) -> tuple[Region, list[np.ndarray]]:
         reads.append(wrapped(rng, space, other._replace(argument=2)))
         arguments.append((space, dtype))
         steps = [each._replace(inputs=tuple(slot + (slot >= len(reads) - 1) for slot in each.inputs)) for each in steps]
-        steps.append(Step("add", (len(reads) + len(steps) - 1, len(reads) - 1), (dtype,) * 3))
+        steps.append(FusedStep("add", (len(reads) + len(steps) - 1, len(reads) - 1), (dtype,) * 3))
     last = len(reads) + len(steps) - 1
-    region = Region(space, tuple(arguments), tuple(reads), (), tuple(steps), ((last, written), (last, other)))
+    region = FusedRegion(space, tuple(arguments), tuple(reads), (), tuple(steps), ((last, written), (last, other)))
     return region, [laid_out(rng, values(rng, each, dtype)) for each, _ in arguments]
 
 
@@ -293,7 +293,7 @@ def bits(array: np.ndarray) -> bytes:
     return array.tobytes()
 
 
-def compare(region: Region, arrays: list[np.ndarray], function: Callable[..., None]) -> None:
+def compare(region: FusedRegion, arrays: list[np.ndarray], function: Callable[..., None]) -> None:
     wanted, warned = run(lambda *given: run_by_steps(region, given), arrays)
     found, warnings_found = run(function, arrays)
     for i, (one, other) in enumerate(zip(wanted, found, strict=True)):

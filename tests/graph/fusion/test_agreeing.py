@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from unifyarr.graph.fusion import agreeing
-from unifyarr.graph.fusion.region import Step, ufunc_of
+from unifyarr.graph.fusion.region import FusedStep, ufunc_of
 
 F8 = np.dtype("f8")
-EXP = Step("exp", (0,), (F8, F8))
-SUM = Step("add", (0,), (F8, F8), reduces=True)
+EXP = FusedStep("exp", (0,), (F8, F8))
+SUM = FusedStep("add", (0,), (F8, F8), reduces=True)
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ class Another:
 
 
 @pytest.mark.parametrize("step", [EXP, SUM])
-def test_a_loop_that_differs_in_chunks_isnt_fused(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_that_differs_in_chunks_isnt_fused(step: FusedStep, monkeypatch: pytest.MonkeyPatch) -> None:
     assert agreeing.can_run(step)
     agreeing.has_no_places.cache_clear()
     agreeing.reduces_rows.cache_clear()
@@ -54,9 +54,9 @@ def test_a_loop_that_differs_in_chunks_isnt_fused(step: Step, monkeypatch: pytes
 def test_what_has_one_result_isnt_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agreeing, "ufunc_of", lambda name: Another(ufunc_of(name)))
     i8 = np.dtype("i8")
-    assert agreeing.can_run(Step("add", (0, 1), (F8,) * 3))
-    assert agreeing.can_run(Step("add", (0,), (i8, i8), reduces=True))
-    assert agreeing.can_run(Step("add", (0, 1), (i8,) * 3))
+    assert agreeing.can_run(FusedStep("add", (0, 1), (F8,) * 3))
+    assert agreeing.can_run(FusedStep("add", (0,), (i8, i8), reduces=True))
+    assert agreeing.can_run(FusedStep("add", (0, 1), (i8,) * 3))
 
 
 def test_the_installed_version_agrees() -> None:

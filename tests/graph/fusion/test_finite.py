@@ -11,18 +11,18 @@ from tests.graph.fusion.test_machine import whole
 from unifyarr.graph.fusion import cache
 from unifyarr.graph.fusion.assembly import assemble
 from unifyarr.graph.fusion.finite import watched
-from unifyarr.graph.fusion.region import Axis, Operand, Region, Step
+from unifyarr.graph.fusion.region import Axis, FusedRegion, FusedStep, Operand
 
 BOOL = np.dtype("?")
 SPECIAL = [np.inf, -np.inf, np.nan, -1.0, 0.0, 3e38, 1e-45]
 
 
-def steps(dtype: np.dtype, *calls: tuple) -> tuple[Step, ...]:
+def steps(dtype: np.dtype, *calls: tuple) -> tuple[FusedStep, ...]:
     """Return steps by name and slots; comparisons and choices have their dtypes."""
     found = []
     for name, *inputs in calls:
         types = {"greater": (dtype, dtype, BOOL), "where": (BOOL, dtype, dtype, dtype)}
-        found.append(Step(name, tuple(inputs), types.get(name, (dtype,) * (len(inputs) + 1))))
+        found.append(FusedStep(name, tuple(inputs), types.get(name, (dtype,) * (len(inputs) + 1))))
     return tuple(found)
 
 
@@ -36,13 +36,13 @@ PROGRAMS = {
 }
 
 
-def region(dtype: np.dtype, n: int, name: str) -> Region:
+def region(dtype: np.dtype, n: int, name: str) -> FusedRegion:
     """Return the region of a program that is written to its first argument."""
     made = steps(dtype, *PROGRAMS[name])
     shape, axes = (3, n + 2), (Axis(0), Axis(1))
     reads = Operand(0, (0, 1), axes), Operand(1, (0, 2), axes)
     number = np.array(1.5, dtype)
-    return Region((3, n), ((shape, dtype),) * 2, reads, (number,), made, ((2 + len(made), reads[0]),))
+    return FusedRegion((3, n), ((shape, dtype),) * 2, reads, (number,), made, ((2 + len(made), reads[0]),))
 
 
 @pytest.mark.parametrize("instructions", ["all", "fewer"])
@@ -77,16 +77,16 @@ def test_results_of_other_sizes_than_what_is_looked_at(narrow, wide):
     one, other, rng = np.dtype(narrow), np.dtype(wide), np.random.default_rng(2)
     # Slots 0 and 1 are the arrays, 2 a number.
     made = (
-        Step("multiply", (1, 1), (other, other, other)),
-        Step("greater", (3, 1), (other, other, BOOL)),
-        Step("where", (4, 0, 2), (BOOL, one, one, one)),
-        Step("add", (3, 1), (other, other, other)),
+        FusedStep("multiply", (1, 1), (other, other, other)),
+        FusedStep("greater", (3, 1), (other, other, BOOL)),
+        FusedStep("where", (4, 0, 2), (BOOL, one, one, one)),
+        FusedStep("add", (3, 1), (other, other, other)),
     )
     shape, inner, axes = (3, 300), (3, 236), (Axis(0), Axis(1))
     for start in (0, 1, 2, 31, 63):
         reads = Operand(0, (0, start), axes), Operand(1, (0, 0), axes)
         writes = ((5, reads[0]), (6, reads[1]))
-        written = Region(inner, ((shape, one), (inner, other)), reads, (np.array(1, one),), made, writes)
+        written = FusedRegion(inner, ((shape, one), (inner, other)), reads, (np.array(1, one),), made, writes)
         arrays = rng.integers(0, 2, shape).astype(one), rng.uniform(0, 2, inner).astype(other)
         compare(written, [*arrays], generated(written))
 
@@ -95,10 +95,10 @@ def test_results_of_other_sizes_than_what_is_looked_at(narrow, wide):
 def test_signaling_nan(name):
     """NumPy warns of some operations that only ask what it is, and a later step isn't taken for one that did."""
     dtype, n = np.dtype("f8"), 40
-    asks = Step(name, (0, 1), (dtype, dtype, BOOL)) if name == "greater" else Step(name, (0,), (dtype, BOOL))
-    made = (asks, Step("where", (2, 0, 1), (BOOL, dtype, dtype, dtype)), Step("exp", (1,), (dtype, dtype)))
+    asks = FusedStep(name, (0, 1), (dtype, dtype, BOOL)) if name == "greater" else FusedStep(name, (0,), (dtype, BOOL))
+    made = (asks, FusedStep("where", (2, 0, 1), (BOOL, dtype, dtype, dtype)), FusedStep("exp", (1,), (dtype, dtype)))
     writes = ((3, whole(0)), (4, whole(2)))
-    made = Region((n,), (((n,), dtype),) * 3, (whole(0), whole(1)), (), made, writes)
+    made = FusedRegion((n,), (((n,), dtype),) * 3, (whole(0), whole(1)), (), made, writes)
     x, y = np.ones(n), np.ones(n)
     x.view("u8")[5] = 0x7FF0000000000001
     compare(made, [x, y, y.copy()], generated(made))
@@ -109,7 +109,7 @@ def test_numbers_that_are_nan():
     dtype, n = np.dtype("f8"), 40
     made = steps(dtype, ("greater", 0, 2), ("where", 3, 1, 0), ("exp", 1))
     writes = ((4, whole(0)), (5, whole(2)))
-    made = Region((n,), (((n,), dtype),) * 3, (whole(0), whole(1)), (np.array(np.nan),), made, writes)
+    made = FusedRegion((n,), (((n,), dtype),) * 3, (whole(0), whole(1)), (np.array(np.nan),), made, writes)
     compare(made, [np.ones(n), np.ones(n), np.ones(n)], generated(made))
 
 

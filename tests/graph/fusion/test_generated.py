@@ -19,7 +19,7 @@ from unifyarr.graph.fusion import cache, machine
 from unifyarr.graph.fusion.emit import SHORT, SHORT_ALIKE, can_emit
 from unifyarr.graph.fusion.finite import LINE
 from unifyarr.graph.fusion.known import STEPS
-from unifyarr.graph.fusion.region import Axis, Operand, Region, Step
+from unifyarr.graph.fusion.region import Axis, FusedRegion, FusedStep, Operand
 
 pytestmark = pytest.mark.skipif(
     not machine.is_compiled() or cache.find_compiler() is None,
@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
         yield Path(os.environ["UNIFYARR_CACHE_DIR"]) / "unifyarr" / "kernels"
 
 
-def generated(region: Region):
+def generated(region: FusedRegion):
     function = machine.bind(region)
     assert machine.compile_now(function)
     return function
@@ -54,13 +54,13 @@ def test_every_operation(dtype):
         for types in getattr(np, name).types:
             given, result = types.split("->")
             if given and set(map(np.dtype, given)) == {dtype}:
-                steps.append(Step(name, tuple(range(len(given))), (dtype,) * len(given) + (np.dtype(result),)))
+                steps.append(FusedStep(name, tuple(range(len(given))), (dtype,) * len(given) + (np.dtype(result),)))
                 break
     targets = [np.dtype(each) for each in ("?", "i1", "u2", "i4", "u8", "f4", "f8")]
-    steps += [Step("cast", (0,), (dtype, each)) for each in targets]
+    steps += [FusedStep("cast", (0,), (dtype, each)) for each in targets]
     steps = [each for each in steps if can_emit(each)]
     mask = 2 + next(i for i, step in enumerate(steps) if step.dtypes[-1] == np.dtype("?"))
-    steps.append(Step("where", (mask, 0, 1), (np.dtype("?"), dtype, dtype, dtype)))
+    steps.append(FusedStep("where", (mask, 0, 1), (np.dtype("?"), dtype, dtype, dtype)))
     assert len(steps) > 7
     rng = np.random.default_rng(0)
     # Few at a time: a loop has a limited number of operands.
@@ -68,7 +68,7 @@ def test_every_operation(dtype):
         some = [step for step in some if max(step.inputs) < 2] or some
         arguments = [((n,), dtype), ((n,), dtype), *(((n,), step.dtypes[-1]) for step in some)]
         writes = tuple((i + 2, whole(i + 2)) for i in range(len(some)))
-        region = Region((n,), tuple(arguments), (whole(0), whole(1)), (), tuple(some), writes)
+        region = FusedRegion((n,), tuple(arguments), (whole(0), whole(1)), (), tuple(some), writes)
         arrays = [values(rng, (n,), dtype), values(rng, (n,), dtype)]
         compare(region, [*arrays, *(np.zeros(n, step.dtypes[-1]) for step in some)], generated(region))
 
@@ -96,9 +96,9 @@ def test_rows_begin_anywhere_in_a_line_of_the_cache(dtype):
     """Longer ones go through whole lines, after what comes before the first of them."""
     dtype, rng = np.dtype(dtype), np.random.default_rng(1)
     types = (dtype,) * 3
-    steps = Step("multiply", (0, 1), types), Step("add", (2, 0), types), Step("subtract", (3, 1), types)
+    steps = FusedStep("multiply", (0, 1), types), FusedStep("add", (2, 0), types), FusedStep("subtract", (3, 1), types)
     for n in (SHORT_ALIKE - 1, SHORT_ALIKE, SHORT - 1, SHORT, SHORT + 77):
-        function = generated(Region((n,), (((n,), dtype),) * 2, (whole(0), whole(1)), (), steps, ((4, whole(1)),)))
+        function = generated(FusedRegion((n,), (((n,), dtype),) * 2, (whole(0), whole(1)), (), steps, ((4, whole(1)),)))
         for first in range(LINE // dtype.itemsize + 1):
             x, y = (values(rng, (n + LINE,), dtype)[each : each + n] for each in (first, 3))
             compare(function=function, region=function.hot.region, arrays=[x, y])
@@ -107,10 +107,10 @@ def test_rows_begin_anywhere_in_a_line_of_the_cache(dtype):
 @pytest.mark.parametrize("width", [2 * SHORT, 2 * SHORT - 3])
 def test_rows_above_each_other_begin_alike_or_not(width):
     rng, dtype = np.random.default_rng(1), np.dtype("f8")
-    steps = Step("multiply", (0, 1), (dtype,) * 3), Step("add", (2, 0), (dtype,) * 3)
+    steps = FusedStep("multiply", (0, 1), (dtype,) * 3), FusedStep("add", (2, 0), (dtype,) * 3)
     for n in (SHORT_ALIKE - 1, SHORT_ALIKE, SHORT - 1, SHORT + 5):
         both = tuple(Operand(each, (0, 0), (Axis(0), Axis(1))) for each in (0, 1))
-        function = generated(Region((5, n), (((5, n), dtype),) * 2, both, (), steps, ((3, both[1]),)))
+        function = generated(FusedRegion((5, n), (((5, n), dtype),) * 2, both, (), steps, ((3, both[1]),)))
         for first in range(3):
             x, y = (values(rng, (5, width), dtype)[:, each : each + n] for each in (first, 1))
             compare(function=function, region=function.hot.region, arrays=[x, y])
@@ -176,7 +176,7 @@ def test_long_groups_are_vectorised(monkeypatch, tmp_path):
     steps = tuple(ufunc("sqrt", i) for i in range(10))
     windows = tuple(map(whole, range(20)))
     writes = tuple((10 + i, whole(10 + i)) for i in range(10))
-    machine.compile_now(machine.bind(Region((n,), (((n,), F8),) * 20, windows[:10], (), steps, writes)))
+    machine.compile_now(machine.bind(FusedRegion((n,), (((n,), F8),) * 20, windows[:10], (), steps, writes)))
     (tmp_path / "kernel.c").write_text(sources[0])
     flags = [each for each in cache.FLAGS if each != "-shared"]
     compiler = cache.find_compiler()
@@ -197,10 +197,14 @@ def test_threads():
 def test_warnings_are_of_the_steps_that_raise():
     """Also where a result is only chosen elsewhere, and where the loop writes over what it has read."""
     bools = (F8, F8, np.dtype("?"))
-    steps = (ufunc("divide", 0, 1), Step("greater", (1, 2), bools), Step("where", (4, 3, 2), (bools[-1], F8, F8, F8)))
+    steps = (
+        ufunc("divide", 0, 1),
+        FusedStep("greater", (1, 2), bools),
+        FusedStep("where", (4, 3, 2), (bools[-1], F8, F8, F8)),
+    )
     steps += (ufunc("multiply", 5, 5), ufunc("sqrt", 0))
     n = 1003
-    region = Region(
+    region = FusedRegion(
         (n,), (((n,), F8),) * 3, (whole(0), whole(1)), (np.array(0.0),), steps, ((6, whole(0)), (7, whole(2)))
     )
     x, y = np.ones(n), np.ones(n)
@@ -226,8 +230,12 @@ def test_warnings_are_of_the_steps_that_raise():
 def test_what_is_not_chosen_warns(n):
     """A compiler may compute only what a mask chooses, but eager calls compute and warn of all."""
     bools = (F8, F8, np.dtype("?"))
-    steps = (Step("greater", (0, 1), bools), ufunc("divide", 0, 1), Step("where", (2, 1, 3), (bools[-1], F8, F8, F8)))
-    region = Region((n,), (((n,), F8),) * 3, (whole(0), whole(1)), (), steps, ((4, whole(2)),))
+    steps = (
+        FusedStep("greater", (0, 1), bools),
+        ufunc("divide", 0, 1),
+        FusedStep("where", (2, 1, 3), (bools[-1], F8, F8, F8)),
+    )
+    region = FusedRegion((n,), (((n,), F8),) * 3, (whole(0), whole(1)), (), steps, ((4, whole(2)),))
     function = generated(region)
     for place in range(n):
         x, y = np.full(n, 2.0), np.full(n, 3.0)
@@ -293,7 +301,7 @@ def test_what_is_called_often_is_compiled_meanwhile(monkeypatch):
 
 
 def test_nothing_to_generate():
-    region = Region((5,), (((5,), F8),) * 2, (whole(0),), (), (ufunc("exp", 0),), ((1, whole(1)),))
+    region = FusedRegion((5,), (((5,), F8),) * 2, (whole(0),), (), (ufunc("exp", 0),), ((1, whole(1)),))
     assert not machine.compile_now(machine.bind(region))
     assert not machine.compile_now(lambda: None)
 

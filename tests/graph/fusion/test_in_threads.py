@@ -21,7 +21,7 @@ from tests.graph.fusion.small_chunks import in_threads
 from tests.graph.fusion.test_machine import F8, chain, ufunc, whole
 from tests.oracle import few
 from unifyarr.graph.fusion import machine, threads
-from unifyarr.graph.fusion.region import Axis, Operand, Region, Step
+from unifyarr.graph.fusion.region import Axis, FusedRegion, FusedStep, Operand
 
 pytestmark = pytest.mark.skipif(
     not (machine.is_compiled() and machine.native.HAS_POOL), reason="there are no threads without the compiled part"
@@ -53,12 +53,12 @@ def test_generated_loops_write_late_in_threads() -> None:
             compare(region, arrays, function)
 
 
-def grid(rows: int, columns: int) -> tuple[Region, list[np.ndarray]]:
+def grid(rows: int, columns: int) -> tuple[FusedRegion, list[np.ndarray]]:
     """Return a step of heat that spreads in place: each element reads its neighbours in both directions."""
     windows = [Operand(0, start, (Axis(0), Axis(1))) for start in [(1, 1), (0, 1), (2, 1), (1, 0), (1, 2)]]
     steps = (ufunc("add", 1, 2), ufunc("add", 5, 3), ufunc("add", 6, 4), ufunc("subtract", 7, 0))
     shape = (rows + 2, columns + 2)
-    region = Region((rows, columns), ((shape, F8),), tuple(windows), (), steps, ((8, windows[0]),))
+    region = FusedRegion((rows, columns), ((shape, F8),), tuple(windows), (), steps, ((8, windows[0]),))
     return region, [np.random.default_rng(0).random(shape)]
 
 
@@ -89,8 +89,8 @@ def test_flags_of_all_threads_are_one_warning() -> None:
 
 
 def test_what_does_not_suit_runs_step_by_step() -> None:
-    region = Region(
-        (90, 50), (((90, 50), F8), ((90,), F8)), (whole(0, 2),), (), (Step("add", (0,), (F8, F8), True),), ()
+    region = FusedRegion(
+        (90, 50), (((90, 50), F8), ((90,), F8)), (whole(0, 2),), (), (FusedStep("add", (0,), (F8, F8), True),), ()
     )
     region = region._replace(writes=((1, Operand(1, (0,), (Axis(0), Axis(None)))),))
     with in_threads(4):

@@ -14,7 +14,7 @@ from tests.graph.fusion.random_regions import compare, make, run, values
 from tests.oracle import few
 from unifyarr.graph.fusion import machine
 from unifyarr.graph.fusion.agreeing import can_run
-from unifyarr.graph.fusion.region import Axis, Operand, Region, Step, run_by_steps
+from unifyarr.graph.fusion.region import Axis, FusedRegion, FusedStep, Operand, run_by_steps
 
 F8 = np.dtype("f8")
 compiled = pytest.mark.skipif(not machine.is_compiled(), reason="the package was installed without its compiled part")
@@ -24,14 +24,14 @@ def whole(argument: int, ndim: int = 1) -> Operand:
     return Operand(argument, (0,) * ndim, tuple(map(Axis, range(ndim))))
 
 
-def ufunc(name: str, *inputs: int) -> Step:
-    return Step(name, inputs, (F8,) * (len(inputs) + 1))
+def ufunc(name: str, *inputs: int) -> FusedStep:
+    return FusedStep(name, inputs, (F8,) * (len(inputs) + 1))
 
 
-def chain(n: int) -> Region:
+def chain(n: int) -> FusedRegion:
     """Return sqrt(x * y + 2) / y."""
     steps = (ufunc("multiply", 0, 1), ufunc("add", 3, 2), ufunc("sqrt", 4), ufunc("divide", 5, 1))
-    return Region((n,), (((n,), F8),) * 3, (whole(0), whole(1)), (np.array(2.0),), steps, ((6, whole(2)),))
+    return FusedRegion((n,), (((n,), F8),) * 3, (whole(0), whole(1)), (np.array(2.0),), steps, ((6, whole(2)),))
 
 
 @given(st.integers(0, 2**32))
@@ -54,9 +54,9 @@ def test_vectors_of_any_width(name, dtype, bytes, monkeypatch):
         still = Operand(1, (0,), (Axis(None),))
         for second in (whole(1), still):
             for inputs in ((0, 1), (1, 0), (1, 1), (0, 2), (2, 0)):
-                step = Step(name, inputs[:nin], (dtype,) * (nin + 1))
+                step = FusedStep(name, inputs[:nin], (dtype,) * (nin + 1))
                 reads, number = (whole(0), second), values(rng, (), dtype)
-                region = Region((n,), (((n,), dtype),) * 3, reads, (number,), (step,), ((3, whole(2)),))
+                region = FusedRegion((n,), (((n,), dtype),) * 3, reads, (number,), (step,), ((3, whole(2)),))
                 arrays = [values(rng, (n,), dtype) for _ in range(2)]
                 compare(region, [*arrays, np.zeros(n, dtype)], machine.bind(region))
     gaps = [values(rng, (2 * n,), dtype)[::2] for _ in range(2)]
@@ -88,14 +88,14 @@ def test_reductions_of_rows(name, dtype, shape):
     dtype = np.dtype(dtype)
     rows = Operand(2, (0,) * len(shape), (*map(Axis, range(len(shape) - 1)), Axis(None)))
     steps = (
-        Step("negative", (0,), (dtype,) * 2),
-        Step(name, (1,), (dtype,) * 2, reduces=True),
-        Step("subtract", (1, 2), (dtype,) * 3),
-        Step("add", (2, 2), (dtype,) * 3),
+        FusedStep("negative", (0,), (dtype,) * 2),
+        FusedStep(name, (1,), (dtype,) * 2, reduces=True),
+        FusedStep("subtract", (1, 2), (dtype,) * 3),
+        FusedStep("add", (2, 2), (dtype,) * 3),
     )
     n = len(shape)
     arguments = ((shape, dtype), (shape, dtype), ((*shape[:-1], 1), dtype))
-    region = Region(shape, arguments, (whole(0, n),), (), steps, ((3, whole(1, n)), (4, rows)))
+    region = FusedRegion(shape, arguments, (whole(0, n),), (), steps, ((3, whole(1, n)), (4, rows)))
     rng = np.random.default_rng(0)
     x = values(rng, shape, dtype)
     for array in (x, np.full(shape, -0.0).astype(dtype), np.asfortranarray(x), x[..., ::-1]):
@@ -107,9 +107,9 @@ def test_reductions_of_rows(name, dtype, shape):
 def test_zeros_of_either_sign(name, dtype):
     """Some of NumPy's loops choose between them by place: other elements are the last ones of a vector in a chunk."""
     dtype = np.dtype(dtype)
-    steps = (Step(name, (0, 1), (dtype,) * 3), Step("negative", (2,), (dtype,) * 2))
+    steps = (FusedStep(name, (0, 1), (dtype,) * 3), FusedStep("negative", (2,), (dtype,) * 2))
     window = [Operand(i, (0, 0), (Axis(0), Axis(1))) for i in range(3)]
-    region = Region((3, 40), (((3, 41), dtype),) * 3, tuple(window[:2]), (), steps, ((3, window[2]),))
+    region = FusedRegion((3, 40), (((3, 41), dtype),) * 3, tuple(window[:2]), (), steps, ((3, window[2]),))
     zeros = np.zeros((3, 41), dtype)
     compare(region, [zeros, -zeros, zeros.copy()], machine.bind(region))
     compare(region, [-zeros, zeros, zeros.copy()], machine.bind(region))
@@ -127,7 +127,7 @@ def test_long_arrays(n, in_place):
 
 def test_arrays_that_change_places():
     """What is copied is read before anything is written."""
-    region = Region((5,), (((5,), F8),) * 2, (whole(0), whole(1)), (), (), ((1, whole(0)), (0, whole(1))))
+    region = FusedRegion((5,), (((5,), F8),) * 2, (whole(0), whole(1)), (), (), ((1, whole(0)), (0, whole(1))))
     for function in (machine.bind(region), lambda *arrays: run_by_steps(region, arrays)):
         x, y = np.arange(5.0), np.arange(5.0) + 10
         function(x, y)
@@ -138,7 +138,9 @@ def test_arrays_that_change_places():
 def test_warnings_are_of_the_steps_that_raise():
     n = 3000
     steps = (ufunc("log", 0), ufunc("divide", 0, 0), ufunc("exp", 0))
-    region = Region((n,), (((n,), F8),) * 4, (whole(0),), (), steps, tuple((i + 1, whole(i + 1)) for i in range(3)))
+    region = FusedRegion(
+        (n,), (((n,), F8),) * 4, (whole(0),), (), steps, tuple((i + 1, whole(i + 1)) for i in range(3))
+    )
     x = np.ones(n)
     x[-1], x[5] = 0, 1e4
     function = machine.bind(region)
@@ -165,7 +167,7 @@ def test_warnings_are_of_the_steps_that_raise():
 
 @compiled
 def test_warnings_name_the_line_of_the_caller():
-    region = Region((1,), (((1,), F8),) * 2, (whole(0),), (), (ufunc("log", 0),), ((1, whole(1)),))
+    region = FusedRegion((1,), (((1,), F8),) * 2, (whole(0),), (), (ufunc("log", 0),), ((1, whole(1)),))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         machine.bind(region)(np.zeros(1), np.zeros(1))
@@ -196,7 +198,7 @@ def test_layouts_change_from_call_to_call(shape, in_place):
     rng, ndim = np.random.default_rng(4), len(shape)
     steps = (ufunc("multiply", 0, 1), ufunc("add", 3, 2), ufunc("exp", 4), ufunc("divide", 5, 1))
     reads, target = (whole(0, ndim), whole(1, ndim)), whole(1 if in_place else 2, ndim)
-    region = Region(shape, ((shape, F8),) * 3, reads, (np.array(2.0),), steps, ((6, target),))
+    region = FusedRegion(shape, ((shape, F8),) * 3, reads, (np.array(2.0),), steps, ((6, target),))
     function = machine.bind(region)
     layouts = [
         lambda x: x.copy(),
@@ -241,8 +243,8 @@ def test_wrong_calls_and_programs_are_refused():
 
 def test_integers_are_not_raised_to_powers():
     """The loop raises an error, which needs the interpreter."""
-    assert not can_run(Step("power", (0, 1), (np.dtype("i8"),) * 3))
-    assert can_run(Step("power", (0, 1), (F8,) * 3))
+    assert not can_run(FusedStep("power", (0, 1), (np.dtype("i8"),) * 3))
+    assert can_run(FusedStep("power", (0, 1), (F8,) * 3))
 
 
 @pytest.mark.parametrize("name", ["fmax", "fmin"])
@@ -265,7 +267,7 @@ def test_what_has_no_loop():
         ("cast", (F8, np.dtype("i8"))),
         ("x", (F8,)),
     ]:
-        assert not can_run(Step(name, tuple(range(len(dtypes) - 1)), dtypes))
+        assert not can_run(FusedStep(name, tuple(range(len(dtypes) - 1)), dtypes))
 
 
 @pytest.mark.parametrize("first", [np.dtype("u8"), np.dtype("Q")])
@@ -273,9 +275,9 @@ def test_integers_of_two_signs_are_compared_step_by_step(first):
     """NumPy has one loop for them, which it names by one of C's two types of 64 bits."""
     second = np.dtype("i8")
     bools = np.dtype("?")
-    steps = (Step("equal", (0, 1), (first, second, bools)), Step("logical_not", (2,), (bools, bools)))
+    steps = (FusedStep("equal", (0, 1), (first, second, bools)), FusedStep("logical_not", (2,), (bools, bools)))
     arguments = (((3,), first), ((3,), second), ((3,), bools))
-    region = Region((3,), arguments, (whole(0), whole(1)), (), steps, ((3, whole(2)),))
+    region = FusedRegion((3,), arguments, (whole(0), whole(1)), (), steps, ((3, whole(2)),))
     result = np.zeros(3, bool)
     run_by_steps(region, [np.array([1, 2, 2**63], first), np.array([1, -2, -(2**63)], second), result])
     assert result.tolist() == [False, True, True]

@@ -18,7 +18,7 @@ from tests.graph.fusion.test_machine import F8, ufunc, whole
 from tests.natives import skip_unless
 from tests.oracle import few
 from unifyarr.graph.fusion import machine
-from unifyarr.graph.fusion.region import Axis, Operand, Region
+from unifyarr.graph.fusion.region import Axis, FusedRegion, Operand
 
 pytestmark = [
     pytest.mark.usefixtures("numpy_alone"),
@@ -272,8 +272,8 @@ def test_shifts_of_torchs_tensors(wait: bool) -> None:
 
 
 def test_wrong_wraps_are_refused() -> None:
-    def region(read: Operand, written: Operand) -> Region:
-        return Region((4,), (((4,), F8), ((4,), F8)), (read,), (), (ufunc("negative", 0),), ((1, written),))
+    def region(read: Operand, written: Operand) -> FusedRegion:
+        return FusedRegion((4,), (((4,), F8), ((4,), F8)), (read,), (), (ufunc("negative", 0),), ((1, written),))
 
     for wrap in (-1, 4):
         with pytest.raises(ValueError, match="one of its elements"):

@@ -15,7 +15,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr.graph.fusion import machine
-from unifyarr.graph.fusion.region import Axis, Operand, Region, Step
+from unifyarr.graph.fusion.region import Axis, FusedRegion, FusedStep, Operand
 
 pytestmark = pytest.mark.skipif(
     not machine.is_compiled(), reason="the compiled part of the package isn't there: nothing is fused"
@@ -122,7 +122,7 @@ def test_arrays_that_overlap_run_as_written() -> None:
 
 def doubling(n: int) -> Any:
     whole = Operand(0, (0,), (Axis(0),))
-    region = Region((n,), (((n,), F8),), (whole,), (), (Step("add", (0, 0), (F8,) * 3),), ((1, whole),))
+    region = FusedRegion((n,), (((n,), F8),), (whole,), (), (FusedStep("add", (0, 0), (F8,) * 3),), ((1, whole),))
     return machine.bind(region)
 
 

@@ -22,7 +22,7 @@ from ..values.elsewhere import point_elsewhere
 from ..values.mixins import present_as
 from ..values.native import Native
 from .conversions import Conversions
-from .layout import Layout
+from .layout import MemoryMethods
 from .methods import Methods
 from .operators import Operators
 from .ownership import LOCK, hand_out, read, rebind
@@ -35,7 +35,7 @@ A = TypeVar("A")
 Index: TypeAlias = int | slice | EllipsisType | ArrayLike | None
 
 
-class ArrayType(type):
+class ArrayMeta(type):
     """The class of ``Array``: a call makes an array of a shape, as one of NumPy's ``ndarray`` does."""
 
     def __call__(cls, *arguments: object, **options: object) -> Any:
@@ -49,7 +49,7 @@ def blank(cls: type[A]) -> Callable[[], A]:
     return type.__call__.__get__(cls)  # type: ignore[no-any-return]
 
 
-class Array(Operators, Methods, Layout, Conversions, Protocols, Slots, metaclass=ArrayType):
+class Array(Operators, Methods, MemoryMethods, Conversions, Protocols, Slots, metaclass=ArrayMeta):
     """A mutable array over a native array of any backend.
 
     Arrays come from functions such as ``asarray`` and ``zeros``. Reading, writing, views and printing are NumPy's, on

@@ -21,7 +21,7 @@ from .protocols import Protocols
 from .views import Bits, Window
 
 
-class Layout(Protocols):
+class MemoryMethods(Protocols):
     """The memory of arrays, and methods with ``order``."""
 
     __slots__ = ()
@@ -84,7 +84,7 @@ class Layout(Protocols):
             values.flags.writeable = False
             return values  # type: ignore[no-any-return]
         x = capture(self)
-        is_class = isinstance(dtype, builtin_type) and issubclass(dtype, (np.ndarray, Layout))
+        is_class = isinstance(dtype, builtin_type) and issubclass(dtype, (np.ndarray, MemoryMethods))
         wanted = x.dtype if dtype is None or is_class else dtypes.as_dtype(dtype)
         if wanted is x.dtype:
             return above.recipes.make_view(x, Window.of_order(x.shape, range(x.ndim)))  # type: ignore[no-any-return]
@@ -145,7 +145,7 @@ builtin_type = type
 
 
 class _Counted:
-    """Counts of references to an object and to what it holds, taken as ``Layout.resize`` takes them."""
+    """Counts of references to an object and to what it holds, taken as ``MemoryMethods.resize`` takes them."""
 
     __slots__ = ("_native",)
 

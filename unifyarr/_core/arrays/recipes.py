@@ -18,7 +18,7 @@ from ..values.native import Native
 from ..values.shapes import c_strides, shadow
 from .array import Array, blank, owner, register, wrap
 from .ownership import Held, read, settled, share
-from .views import Bits, Elements, Part, Protection, Step, Window, get_through
+from .views import Bits, Elements, Part, Protection, ViewStep, Window, get_through
 
 
 class View(Array):
@@ -27,7 +27,7 @@ class View(Array):
     __slots__ = ("_root", "_seen", "_steps", "_value")
 
     _root: Array
-    _steps: tuple[Step, ...]
+    _steps: tuple[ViewStep, ...]
     # The value got last, and the token that the root had then.
     _value: Any
     _seen: object
@@ -158,7 +158,7 @@ def joined(steps: Iterable[object], first: tuple[object, ...] = ()) -> tuple[Any
     return first
 
 
-def make_view(array: Array, step: Step, /) -> Array:
+def make_view(array: Array, step: ViewStep, /) -> Array:
     """Return the view of an array that one step makes."""
     backend = array._backend
     is_protected = type(array) is Protected
@@ -173,28 +173,28 @@ def make_view(array: Array, step: Step, /) -> Array:
     return _noted(array, step, make_recipe(root_of(array), (*steps, Protection()) if is_protected else steps))
 
 
-def _noted(array: Array, step: Step, view: Array) -> Array:
+def _noted(array: Array, step: ViewStep, view: Array) -> Array:
     notes = recording()
     if notes is not None:
         notes.view(array, step, view)
     return view
 
 
-def is_view_at(value: object, array: Array, step: Step) -> bool:
+def is_view_at(value: object, array: Array, step: ViewStep) -> bool:
     """Return whether ``value`` is the recipe of the very view of an array that a step makes."""
     if not isinstance(value, View):
         return False
     return value._root is root_of(array) and value._steps == steps_with(array, step)
 
 
-def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
+def make_recipe(root: Array, steps: tuple[ViewStep, ...]) -> View:
     """Return the view of ``root`` that the steps make."""
     view = blank_view()
     fill_recipe(view, root, steps)
     return view
 
 
-def fill_recipe(view: View, root: Array, steps: tuple[Step, ...]) -> None:
+def fill_recipe(view: View, root: Array, steps: tuple[ViewStep, ...]) -> None:
     """Set the slots of a view of ``root`` that the steps make."""
     view._backend = root._backend
     view._base = owner(root)

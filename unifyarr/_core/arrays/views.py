@@ -24,7 +24,7 @@ from ..values.records import Record
 from ..values.shapes import ADDRESSES, MOST_BYTES, check_memory
 
 
-class Step(Protocol):
+class ViewStep(Protocol):
     """One step of a recipe."""
 
     @property
@@ -351,7 +351,7 @@ class Places(Record):
         return writing_kernel(backend, self.kernel, results)(native, value, self.places, axes=self.axes)
 
 
-class Selected(Record):
+class MaskedByValue(Record):
     """The elements where a mask of the base's leading axes is true, as many as the value has; not a view.
 
     For engines that know no length before they have computed it.
@@ -382,17 +382,17 @@ class Masked(Record):
         return writing_kernel(backend, self.kernel, results)(native, value, self.mask)
 
 
-def indices_of(steps: Iterable[Step]) -> list[Native]:
+def indices_of(steps: Iterable[ViewStep]) -> list[Native]:
     """Return the index arrays of a view whose place isn't known."""
     return [index for step in steps if type(step) is Elements for index in step.indices]
 
 
-def steps_at(steps: Iterable[Step], place: Callable[[Any], Any]) -> tuple[Step, ...]:
+def steps_at(steps: Iterable[ViewStep], place: Callable[[Any], Any]) -> tuple[ViewStep, ...]:
     """Return steps with other index arrays, each of which follows from one of theirs."""
     return tuple([Elements(tuple(map(place, step.indices))) if type(step) is Elements else step for step in steps])
 
 
-def get_through(backend: Handle, native: Native, steps: Sequence[Step]) -> Native:
+def get_through(backend: Handle, native: Native, steps: Sequence[ViewStep]) -> Native:
     """Return a recipe's value for its owner's."""
     for step in steps:
         native = step.get(backend, native)
@@ -402,11 +402,11 @@ def get_through(backend: Handle, native: Native, steps: Sequence[Step]) -> Nativ
 def put_through(
     backend: Handle,
     native: Native,
-    steps: Sequence[Step | Elements | Masked | Places | Selected],
+    steps: Sequence[ViewStep | Elements | Masked | Places | MaskedByValue],
     value: Native,
     results: list[Native] | None = None,
 ) -> Native:
-    """Return the owner with ``value`` in the place of a recipe's view; ``results`` as in ``Step.put``."""
+    """Return the owner with ``value`` in the place of a recipe's view; ``results`` as in ``ViewStep.put``."""
     first, *rest = steps
     if rest:
         inner = first.get(backend, backend.read(native))  # type: ignore[union-attr]

@@ -15,7 +15,7 @@ from ...errors import BackendFeatureError, BadViewMap, DtypeError, ShapeError, U
 from ..arrays.array import Array, owner, wrap
 from ..arrays.ownership import read, share
 from ..arrays.recipes import root_of
-from ..declaring.cuts import Cut, is_cut
+from ..declaring.cuts import KernelCut, is_cut
 from ..engines import dtypes
 from ..engines.handle import Handle
 from ..engines.registry import load
@@ -30,7 +30,7 @@ from .invoke import _call, _Declined, _is_plain, check_result, declined
 if TYPE_CHECKING:
     from ..declaring.declare import Declaration
     from ..declaring.operands import Call, Handler
-    from ..declaring.operations import Kernel, Operation
+    from ..declaring.user_ops import OpFacts, UserKernel
 
 # The most cache keys for which an operation remembers its result's type.
 _REMEMBERED = 1024
@@ -53,7 +53,7 @@ class Application:
 
     def __init__(
         self,
-        operation: Operation,
+        operation: OpFacts,
         layout: Sequence[int | Given],
         places: Sequence[int],
         static: Mapping[str, object],
@@ -74,7 +74,7 @@ class Application:
     def __hash__(self) -> int:
         return hash(self._identity)
 
-    def perform(self, kernel: Kernel, backend: Handle, natives: Sequence[Native], **out: object) -> Any:
+    def perform(self, kernel: UserKernel, backend: Handle, natives: Sequence[Native], **out: object) -> Any:
         """Return the natives of the results, or ``NotImplemented`` if the kernel declines."""
         carrying = any(map(backend.carries_derivative, natives))
         try:
@@ -87,7 +87,7 @@ class Application:
         except Exception as error:
             # Where a derivative is taken, or nothing is known yet, engines refuse to give values to NumPy.
             if carrying or any(map(backend.is_traced, natives)):
-                raise Cut(error) from error
+                raise KernelCut(error) from error
             raise
         if result is NotImplemented:
             return result
@@ -96,7 +96,7 @@ class Application:
         results = result if isinstance(result, tuple) else (result,)
         checked = [as_native(what, each, backend) for each in results]
         if carrying and is_cut(backend, checked):
-            raise Cut
+            raise KernelCut
         for output, places in kernel.destroys.items():
             targets = [natives[self.places.index(place)] for place in places]
             if output >= len(checked):
@@ -111,13 +111,13 @@ class Application:
                 )
         return tuple(checked)
 
-    def _call(self, kernel: Kernel, natives: Sequence[Native], out: dict[str, object]) -> Any:
+    def _call(self, kernel: UserKernel, natives: Sequence[Native], out: dict[str, object]) -> Any:
         values = self._values(natives)
         if self.operation.parameters.variadic is not None:
             values += values.pop()
         return kernel.function(*values, **self.static, **out)
 
-    def _call_on_host(self, kernel: Kernel, backend: Handle, natives: Sequence[Native]) -> Any:
+    def _call_on_host(self, kernel: UserKernel, backend: Handle, natives: Sequence[Native]) -> Any:
         """Return what a kernel of NumPy's arrays gives, on the device of the first array."""
         host, what = load("numpy"), f"the kernel of {self.operation.name}() for {backend.name!r}"
         promised: list[ArrayType] = []
@@ -151,7 +151,7 @@ class Application:
             return NotImplemented
         return found if self.operation.is_several(found) else found[0]
 
-    def compose(self, backend: Handle, natives: Sequence[Native], cut: Cut | None = None) -> tuple[Any, ...]:
+    def compose(self, backend: Handle, natives: Sequence[Native], cut: KernelCut | None = None) -> tuple[Any, ...]:
         """Return the natives of the results that the body gives, where the kernel was ``cut`` or declined."""
         operands = [wrap(native, backend) for native in natives]
         result = composed(self.operation, self.run_body(operands), operands, backend, cut=cut)
@@ -242,7 +242,7 @@ def _computed(application: Application, backend: Handle, *natives: Native) -> li
     return [backend.copy(x) if any(x is each for each in natives) else x for x in results]
 
 
-def application_of(operation: Operation, call: Call) -> tuple[Application, list[Array]]:
+def application_of(operation: OpFacts, call: Call) -> tuple[Application, list[Array]]:
     """Return a call without its arrays, and these."""
     operands: list[Array] = []
     layout: list[int | Given] = []
@@ -272,7 +272,7 @@ def application_of(operation: Operation, call: Call) -> tuple[Application, list[
     return Application(operation, layout, places, static, key), operands
 
 
-def _key(operation: Operation, name: str, value: object) -> Hashable:
+def _key(operation: OpFacts, name: str, value: object) -> Hashable:
     # Zeros' signs and the kinds of numbers count.
     if isinstance(value, tuple):
         return (type(value), *(_key(operation, name, each) for each in value))
@@ -304,7 +304,7 @@ def handle_operation(declaration: Declaration, call_next: Handler) -> Handler:
                 result = _offer(application, operands, call.out)
                 if result is not NotImplemented:
                     return result
-            except Cut as found:
+            except KernelCut as found:
                 cut = found
         return composed(operation, call_next(call), operands, call.backend, call.out, cut)
 
@@ -341,7 +341,9 @@ def _offer(application: Application, operands: list[Array], out: Array | None) -
     return arrays if operation.is_several(arrays) else arrays[0]
 
 
-def _run(application: Application, kernel: Kernel, operands: list[Array], natives: list[Native], out: object) -> Any:
+def _run(
+    application: Application, kernel: UserKernel, operands: list[Array], natives: list[Native], out: object
+) -> Any:
     backend = operands[0]._backend
 
     def perform(*natives: Native, **out: object) -> Any:
@@ -353,7 +355,9 @@ def _run(application: Application, kernel: Kernel, operands: list[Array], native
         return NotImplemented
 
 
-def _for_target(application: Application, natives: list[Native], out: Array, kernel: Kernel) -> tuple[Kernel, object]:
+def _for_target(
+    application: Application, natives: list[Native], out: Array, kernel: UserKernel
+) -> tuple[UserKernel, object]:
     """Return the kernel that writes a result of the type of ``out``, and what it's given for ``out``."""
     backend, target = out._backend, out._native
     plain = backend.mutable and _is_plain(out)
@@ -394,7 +398,7 @@ def _separate(
 
 
 def distinct(
-    operation: Operation,
+    operation: OpFacts,
     backend: Handle,
     results: Sequence[Any],
     may_share: Callable[[int, int], bool] = lambda first, second: False,
@@ -417,12 +421,12 @@ def distinct(
 
 
 def composed(
-    operation: Operation,
+    operation: OpFacts,
     result: object,
     operands: Sequence[Array],
     backend: Handle | None,
     out: Array | None = None,
-    cut: Cut | None = None,
+    cut: KernelCut | None = None,
 ) -> object:
     """Return what the body returned, as arrays of their own; ``cut`` says that the kernel lost a derivative."""
     if result is None or result is NotImplemented or result is Ellipsis:
@@ -464,7 +468,7 @@ def _copied(x: Array) -> Array:
     return wrap(read(x), x._backend)
 
 
-def check_count(what: str, operation: Operation, result: Any) -> None:
+def check_count(what: str, operation: OpFacts, result: Any) -> None:
     """Raise unless as many results came as the annotation of the body says."""
     several, nout = isinstance(result, tuple), operation.nout
     if operation.several is None:

@@ -26,7 +26,7 @@ from ..engines.tracing import checking, inside, mode, running
 from ..values.records import Record
 from ..writing.inplace import as_target, check_backend, check_target
 from .applications import handle_operation
-from .bodies import handle_kernels
+from .body_checks import handle_kernels
 from .invoke import elementwise, store_out, store_several
 from .mapping import map_call
 

@@ -29,8 +29,8 @@ from ..values.lengths import equal_as_known
 from ..values.native import Native
 from ..values.shapes import broadcast, check_memory
 from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
-from ..writing.telling import tell_copied
-from .telling import tell_composed, tell_copied_out, tell_host
+from ..writing.write_log import tell_copied
+from .call_log import tell_composed, tell_copied_out, tell_host
 
 
 def invoke(

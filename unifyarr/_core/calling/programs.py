@@ -19,7 +19,7 @@ from ..values.records import Record
 CALL, SPREAD, GET, ITEM, TUPLE, LIST, NATIVE, OWNER, WRAP, SAME, EQUAL, TYPE, FALSE = range(13)
 
 
-class Step(Record):
+class KernelStep(Record):
     """One call of a kernel: slots of its inputs, of the array that it writes to, and of its results."""
 
     kernel: Callable[..., object]
@@ -171,7 +171,7 @@ class Builder:
             self.add(CALL, (self._backend.is_watched, ()), self._natives, ["watched"])
             self.add(FALSE, None, ["watched"])
 
-    def compute(self, steps: Sequence[Step], constants: Mapping[int, object], results: Iterable[int]) -> None:
+    def compute(self, steps: Sequence[KernelStep], constants: Mapping[int, object], results: Iterable[int]) -> None:
         """Call the kernels of all steps; the natives in the slots ``results`` are asked for afterwards."""
         self._constants.update(constants.items())
         if len(steps) == 1 and not self._whole and not self._code:
@@ -183,7 +183,7 @@ class Builder:
         for place, each in enumerate(steps):
             self._call(place, each)
 
-    def _call(self, place: int, step: Step) -> None:
+    def _call(self, place: int, step: KernelStep) -> None:
         kernel, first, last, named, is_packed = _bound(step.kernel, step.static, step.out)
         out = step.out
         if out is None and not first and not is_packed:
@@ -206,7 +206,7 @@ class Builder:
         else:
             self.add(CALL, (kernel, names), inputs, [results])
 
-    def _method(self, kernel: Callable[..., object], step: Step, *, in_place: bool = False) -> Any:
+    def _method(self, kernel: Callable[..., object], step: KernelStep, *, in_place: bool = False) -> Any:
         return self._backend.method(kernel, in_place=in_place) if step.inputs else kernel
 
     def wrap(self, slots: Iterable[int], *, base: int | None = None, of: int | None = None) -> None:

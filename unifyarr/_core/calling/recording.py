@@ -13,7 +13,7 @@ from ..engines.dtypes import BY_NUMPY, DType
 from ..engines.handle import Handle, has_one_device
 from ..engines.kernels import bound
 from ..values.native import Native
-from .programs import Builder, Step
+from .programs import Builder, KernelStep
 
 # How many bytes a constant of a shortcut has at most.
 _CONSTANT = 64
@@ -95,7 +95,7 @@ class Recording:
         self.arrays: list[Array | None] = list(operands)
         self.count = len(operands)
         self.slots = {id(x): slot for slot, x in enumerate(operands) if x is not None}
-        self.steps: list[Step] = []
+        self.steps: list[KernelStep] = []
         self.constants: dict[int, Any] = {}
         self.is_repeatable = True
         self.watches_gradients = False
@@ -127,9 +127,9 @@ class Recording:
         *before, (kernel, static) = taped.calls or [(_same, {})]
         for each, arguments in before:
             result = self._new(None)
-            self.steps.append(Step(each, (slot,), arguments, None, result))
+            self.steps.append(KernelStep(each, (slot,), arguments, None, result))
             slot = result
-        self.steps.append(Step(kernel, (slot,), static, None, self._new(view)))
+        self.steps.append(KernelStep(kernel, (slot,), static, None, self._new(view)))
 
     def call(
         self, kernel: Callable[..., Any], operands: Sequence[Array], static: Mapping[str, object], results: Any
@@ -147,18 +147,18 @@ class Recording:
         kernel = _outside_gaps(kernel, [x._native for x in operands], _backend_of(results))
         if type(results) is tuple:
             kernel, static = _known(kernel, [x._native for x in operands], static)
-            self.steps.append(Step(kernel, inputs, static, None, tuple(map(self._new, results))))
+            self.steps.append(KernelStep(kernel, inputs, static, None, tuple(map(self._new, results))))
             return
         out = self.slots.get(id(results))
         if results.shape:
             kernel = getattr(kernel, "with_axes", kernel)
         if out is None:
             kernel, static = _known(kernel, [x._native for x in operands], static)
-            self.steps.append(Step(kernel, inputs, static, None, self._new(results)))
+            self.steps.append(KernelStep(kernel, inputs, static, None, self._new(results)))
         elif out < self.count or out in self.constants:
             self.stop()
         else:
-            self.steps.append(Step(kernel, inputs, static, out, out))
+            self.steps.append(KernelStep(kernel, inputs, static, out, out))
 
     def _new(self, x: Array | None) -> int:
         """Return the slot of a new array, or of a native that no array holds."""
@@ -187,7 +187,7 @@ class Recording:
         """Make a program compute the natives in slots from those of the operands."""
         program.compute(self._needed(results), self.constants, results)
 
-    def _needed(self, results: list[int]) -> list[Step]:
+    def _needed(self, results: list[int]) -> list[KernelStep]:
         if any(each.out is not None for each in self.steps):
             # What is written to shows in views of it: all is done again, in the same order.
             return self.steps

@@ -22,10 +22,10 @@ from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded, running
+from .call_log import tell_general
 from .invoke import store_out, store_several
 from .programs import CALL, EQUAL, GET, TUPLE, Builder
 from .recording import Recording, is_numpy_data, native_of_data
-from .telling import tell_general
 
 # How many shortcuts a function keeps; a program that goes round more shapes takes the general path.
 MOST = 1024

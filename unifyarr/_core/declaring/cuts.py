@@ -12,16 +12,16 @@ from ..engines import dtypes
 
 if TYPE_CHECKING:
     from ..engines.handle import Handle
-    from .operations import Operation
+    from .user_ops import OpFacts
 
 
-class Cut(Exception):
+class KernelCut(Exception):
     """A kernel lost the derivative that is taken through its arguments, or failed where one is: the body serves."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
 
-    def without_body(self, operation: Operation, backend: Handle, operands: Sequence[Array]) -> Exception:
+    def without_body(self, operation: OpFacts, backend: Handle, operands: Sequence[Array]) -> Exception:
         """Return what is raised if there's no body."""
         if self.error is not None and not any(map(carries_derivative, operands)):
             return self.error

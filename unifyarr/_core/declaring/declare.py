@@ -20,8 +20,8 @@ from ..kernels.record import declare_ufunc
 from ..values import above
 from ..values.lazily import cached_property
 from .function import Function
-from .operations import Operation
-from .signature import Parameters, Scope, elementwise_parameters, outputs_of, parameters_of, vocabulary
+from .signature import AnnotationScope, Parameters, elementwise_parameters, outputs_of, parameters_of, vocabulary
+from .user_ops import OpFacts
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Which inputs each output may share memory with, by position: the upper bound. A function says it where the number of
@@ -48,7 +48,7 @@ class Declaration:
         scratch: bool = False,
         takes_numbers: bool = False,
         updates: Mapping[str, tuple[str, ...]] | None = None,
-        operation: Operation | None = None,
+        operation: OpFacts | None = None,
     ) -> None:
         self.body = body
         self.name = body.__name__
@@ -91,7 +91,7 @@ class Declaration:
         if self.ufunc is not None:
             # These have two signatures between them, which needn't be read.
             return elementwise_parameters(list(self.signature.parameters)[: self.ufunc.nin]), self.ufunc.nout == 1
-        scope = Scope(self.body, vocabulary(), self.signature)
+        scope = AnnotationScope(self.body, vocabulary(), self.signature)
         return parameters_of(scope), outputs_of(scope)[0] is False
 
     @property

@@ -24,8 +24,8 @@ from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
 from ..engines.registry import when_loaded
 from .declare import DECLARATIONS, Declaration
+from .dtype_facts import ByDtype, DtypeFacts, direct_kernel
 from .immutable import at_once_path, let_cast, number_path, plain_path, putting_path, rebinding_path
-from .learnt import ByDtype, Learnt, direct_kernel
 
 # The backends that functions have fast paths of. A backend is here before it goes through the functions, and a function
 # is declared before it goes through the backends: each meets each, in whatever threads.
@@ -167,7 +167,7 @@ def _takes(backend: Handle, declaration: Declaration) -> Callable[[object, objec
             return _NUMBERS
         return _SMALL_INTEGERS if dtype in dtypes.SIGNED and not to_floats else _NOTHING
 
-    known = Learnt(learn)
+    known = DtypeFacts(learn)
 
     def takes(native_dtype: object, value: Any) -> bool:
         rank = known.of(native_dtype)

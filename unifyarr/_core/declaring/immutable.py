@@ -23,7 +23,7 @@ from ..values.lengths import PartialShape
 from ..values.native import Native
 from ..values.shapes import broadcast, check_memory
 from .declare import Declaration
-from .learnt import Learnt, direct_kernel
+from .dtype_facts import DtypeFacts, direct_kernel
 
 # How many numbers are kept as arrays for one function.
 _KEPT = 1024
@@ -80,7 +80,7 @@ def at_once_path(backend: Handle, declaration: Declaration) -> FastPath:
     if casts_itself(kernel):
         return kernel
     assert declaration.ufunc is not None
-    known, casts = Learnt(direct_kernel(backend, declaration)), _casts(backend, declaration.ufunc)
+    known, casts = DtypeFacts(direct_kernel(backend, declaration)), _casts(backend, declaration.ufunc)
     key_of, calls = dtype_key(backend), dict[object, FastPath]()
 
     def unary(x: HasDType) -> object:
@@ -106,7 +106,7 @@ def at_once_path(backend: Handle, declaration: Declaration) -> FastPath:
 
 
 def dtype_key(backend: Handle) -> Callable[[object], object]:
-    """Return what tells dtypes apart: by default their identities, of which ``Learnt`` keeps the objects."""
+    """Return what tells dtypes apart: by default their identities, of which ``DtypeFacts`` keeps the objects."""
     return backend.dtype_key or (lambda native: id(native.dtype))
 
 
@@ -159,7 +159,7 @@ def _looked_up(
     reflected: bool,
 ) -> FastPath:
     """Return the same fast path, which finds the kernel with the array of a number, where both are of one dtype."""
-    plain, key_of, known = backend.native_type, dtype_key(backend), Learnt(direct_kernel(backend, declaration))
+    plain, key_of, known = backend.native_type, dtype_key(backend), DtypeFacts(direct_kernel(backend, declaration))
     state, idle = backend.trace_state, backend.no_trace
     kept: dict[object, tuple[Any, FastPath]] = {}
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
-    from .operations import Maps
     from .opfunction import OpFunction
+    from .user_ops import Maps
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from ..values.maps import IOMap
 from ..values.pickling import qualified
 from .declare import Declaration
-from .operations import Function, Maps, Operation, Pairs
+from .user_ops import Function, Maps, OpFacts, Pairs
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result", covariant=True)
@@ -38,7 +38,7 @@ class OpFunction(Generic[Arguments, Result]):
     def __init__(
         self, body: Callable[Arguments, Result], view_map: Maps | None, arrays: Iterable[str] | None = None
     ) -> None:
-        operation = Operation(body, view_map, arrays)
+        operation = OpFacts(body, view_map, arrays)
         declaration = Declaration(_with_out(body), "mixed", view_map=operation.view_map, operation=operation)
         update_wrapper(self, declaration.body)
         vars(self).update(_operation=operation, declaration=declaration, _function=declaration.function())

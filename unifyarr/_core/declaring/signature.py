@@ -55,10 +55,10 @@ def read_signature(
     ``names`` are for annotations, beside those that the function itself sees. ``arrays`` names the parameters that are
     arrays, in place of annotations.
     """
-    return parameters_of(Scope(body, names or {}), arrays)
+    return parameters_of(AnnotationScope(body, names or {}), arrays)
 
 
-def parameters_of(scope: Scope, arrays: Iterable[str] | None = None) -> Parameters:
+def parameters_of(scope: AnnotationScope, arrays: Iterable[str] | None = None) -> Parameters:
     """Return what the signature of a scope's function says, as ``read_signature`` does."""
     body, given = scope.body, scope.signature.parameters
     named = None if arrays is None else _checked(body, given, arrays)
@@ -104,10 +104,10 @@ def read_outputs(
     body: Callable[..., object], names: Mapping[str, object] | None = None
 ) -> tuple[bool | None, int | None]:
     """Return whether a function returns a tuple, and of how many arrays, as far as its annotation says it."""
-    return outputs_of(Scope(body, names or {}))
+    return outputs_of(AnnotationScope(body, names or {}))
 
 
-def outputs_of(scope: Scope) -> tuple[bool | None, int | None]:
+def outputs_of(scope: AnnotationScope) -> tuple[bool | None, int | None]:
     """Return what the signature of a scope's function says of its results, as ``read_outputs`` does."""
     what = f"the result of {scope.body.__name__}()"
     hint = scope.resolved(scope.signature.return_annotation, what)
@@ -132,7 +132,7 @@ _ARRAY, _SEQUENCE, _MAPPING, _OTHER = "array", "sequence of arrays", "mapping of
 _SCALARS = frozenset(dtypes.SCALARS)
 
 
-class Scope:
+class AnnotationScope:
     """A function's signature, and the names that its annotations are made of."""
 
     def __init__(

@@ -72,7 +72,7 @@ class Running(Protocol):
         """Raise: inside, a length is needed that isn't known."""
 
 
-class Recording(Protocol):
+class BodyNotes(Protocol):
     """What is told of what the body of a function does, to do it again without the body (``calling/programs.py``)."""
 
     def call(self, kernel: Any, operands: Any, static: Any, results: Any) -> None:
@@ -103,7 +103,7 @@ class Mode(Record):
 
     trace: Running | None
     checks: bool
-    recording: Recording | None = None
+    recording: BodyNotes | None = None
     tape: Handle | None = None
 
 
@@ -162,13 +162,13 @@ def _within(inner: Mode | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def recorded(recording: Recording, trace: Running | None = None) -> Iterator[None]:
+def recorded(recording: BodyNotes, trace: Running | None = None) -> Iterator[None]:
     """Run what happens inside the block unchecked, with each thing noted that bodies do."""
     with _within(Mode(trace, False, recording)):
         yield
 
 
-def recording() -> Recording | None:
+def recording() -> BodyNotes | None:
     """Return what notes what bodies do in this thread or task, if any."""
     found = mode.get()
     return None if found is None else found.recording

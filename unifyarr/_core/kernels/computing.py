@@ -18,7 +18,7 @@ from .record import (
     Derivative,
     Extreme,
     Fails,
-    Order,
+    MemoryOrder,
     declare,
 )
 from .types import INT64, ArrayType, Rule, Typed, Types, complex_of, places, real_of, same, twice
@@ -39,10 +39,10 @@ def _scaled(x: Typed, exponent: Typed) -> ArrayType:
     return ArrayType(broadcast(x.shape, exponent.shape, name="ldexp"), x.dtype)
 
 
-declare(ELEMENTWISE, "where", types=_like_last, order=Order.KEEPS, moves=True)
-declare(ELEMENTWISE, "clip", order=Order.KEEPS, overwritten=1)
-declare(ELEMENTWISE, "round", order=Order.KEEPS, derivative=Derivative.CONSTANT)
-declare(ELEMENTWISE, "sigmoid", types=same, order=Order.KEEPS)
+declare(ELEMENTWISE, "where", types=_like_last, order=MemoryOrder.KEEPS, moves=True)
+declare(ELEMENTWISE, "clip", order=MemoryOrder.KEEPS, overwritten=1)
+declare(ELEMENTWISE, "round", order=MemoryOrder.KEEPS, derivative=Derivative.CONSTANT)
+declare(ELEMENTWISE, "sigmoid", types=same, order=MemoryOrder.KEEPS)
 declare(ELEMENTWISE, "relu", types=same)
 declare(ELEMENTWISE, "spacing", types=same, derivative=Derivative.CONSTANT)
 declare(ELEMENTWISE, "frexp", types=_split, derivative=Derivative.BODY)
@@ -50,7 +50,7 @@ declare(ELEMENTWISE, "ldexp", types=_scaled, derivative=Derivative.BODY)
 declare(ELEMENTWISE, "modf", types=twice, derivative=Derivative.BODY)
 declare(ELEMENTWISE, "remainder digamma gammaln i0 i0e i1 i1e", types=_like_last)
 declare(ELEMENTWISE, "gammainc gammaincc")
-declare(ELEMENTWISE, "erf erfc", types=_like_last, order=Order.STAYS)
+declare(ELEMENTWISE, "erf erfc", types=_like_last, order=MemoryOrder.STAYS)
 declare(ELEMENTWISE, "erfinv", types=_like_last, harmless=0)
 declare(ELEMENTWISE, "ndtri", types=_like_last, harmless=0.5)
 declare(ELEMENTWISE, "betainc", harmless=0.5)
@@ -83,13 +83,13 @@ declare(REDUCTION, "max", types=_extremum, neutral=Extreme.LEAST)
 declare(REDUCTION, "min", types=_extremum, neutral=Extreme.GREATEST)
 declare(REDUCTION, "any", neutral=0, derivative=Derivative.CONSTANT)
 declare(REDUCTION, "all", neutral=1, derivative=Derivative.CONSTANT)
-declare(REDUCTION, "count_nonzero", neutral=0, derivative=Derivative.CONSTANT, order=Order.OTHERWISE)
-_PLACES: dict[str, object] = {"derivative": Derivative.CONSTANT, "batch": Batch.OWN, "order": Order.OTHERWISE}
+declare(REDUCTION, "count_nonzero", neutral=0, derivative=Derivative.CONSTANT, order=MemoryOrder.OTHERWISE)
+_PLACES: dict[str, object] = {"derivative": Derivative.CONSTANT, "batch": Batch.OWN, "order": MemoryOrder.OTHERWISE}
 declare(REDUCTION, "argmax", neutral=Extreme.LEAST, **_PLACES)
 declare(REDUCTION, "argmin", neutral=Extreme.GREATEST, **_PLACES)
-declare(REDUCTION, "vector_norm", types=_vector_norm, neutral=0, adds=True, order=Order.OTHERWISE)
+declare(REDUCTION, "vector_norm", types=_vector_norm, neutral=0, adds=True, order=MemoryOrder.OTHERWISE)
 # It keeps its axes.
-declare(REDUCTION, "root_mean_square", types=_mean_square, adds=True, drops_axes=False, order=Order.STAYS)
+declare(REDUCTION, "root_mean_square", types=_mean_square, adds=True, drops_axes=False, order=MemoryOrder.STAYS)
 
 # -- along axes -------------------------------------------------------------------------------------------------------
 
@@ -121,10 +121,10 @@ def _repeated_by(x: Typed, *counts: Typed, count: int | None, axis: int) -> Arra
     return ArrayType(shape_of(lengths), x.dtype)
 
 
-declare(ALONG, "cumulative_sum cumulative_prod", types=_accumulated, order=Order.KEEPS)
-declare(ALONG, "sort softmax log_softmax", types=same, order=Order.STAYS)
-declare(ALONG, "softmax_backward log_softmax_backward", types=same, order=Order.STAYS, batch=Batch.BODY)
-declare(ALONG, "argsort", types=places, order=Order.STAYS, derivative=Derivative.CONSTANT)
+declare(ALONG, "cumulative_sum cumulative_prod", types=_accumulated, order=MemoryOrder.KEEPS)
+declare(ALONG, "sort softmax log_softmax", types=same, order=MemoryOrder.STAYS)
+declare(ALONG, "softmax_backward log_softmax_backward", types=same, order=MemoryOrder.STAYS, batch=Batch.BODY)
+declare(ALONG, "argsort", types=places, order=MemoryOrder.STAYS, derivative=Derivative.CONSTANT)
 declare(ALONG, "partition", types=same, derivative=Derivative.BODY, batch=Batch.BODY)
 declare(ALONG, "diff", derivative=Derivative.BODY)
 declare(ALONG, "roll", types=same, moves=True)
@@ -134,7 +134,7 @@ declare(
     types=_repeated,
     unknown=_repeated_by,
     fails=Fails.VALUES,
-    order=Order.STAYS,
+    order=MemoryOrder.STAYS,
     batch=Batch.OWN,
     moves=True,
 )
@@ -143,7 +143,7 @@ declare(
     types=_taken_along,
     indexed=1,
     fails=Fails.VALUES,
-    order=Order.STAYS,
+    order=MemoryOrder.STAYS,
     batch=Batch.OWN,
     moves=True,
 )
@@ -198,7 +198,7 @@ def _between(x: Typed, edges: Typed, *weights: Typed, uniform: bool) -> ArrayTyp
     return ArrayType((edges.shape[0] - 1,), weights[0].dtype if weights else INT64)
 
 
-declare(CONTRACTION, "matmul", types=_product, adds=True, order=Order.DENSE)
+declare(CONTRACTION, "matmul", types=_product, adds=True, order=MemoryOrder.DENSE)
 declare(CONTRACTION, "vecdot", adds=True, drops_axes=True)
 declare(CONTRACTION, "cross", types=_crossed)
 declare(CONTRACTION, "einsum", derivative=Derivative.BODY, batch=Batch.BODY)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...typing import Shape
 from ..values.shapes import reduced
-from .record import FUSED, RANDOM, Batch, Derivative, Fails, Order, declare
+from .record import FUSED, RANDOM, Batch, Derivative, Fails, MemoryOrder, declare
 from .types import INT64, ArrayType, Typed, Types, same, twice
 
 
@@ -32,9 +32,9 @@ def _normed_backward(g: Typed, x: Typed, weight: Typed, *others: Typed, **static
 declare(FUSED, "attention", derivative=Derivative.BODY)
 declare(FUSED, "attention_with_sums", types=_attended)
 declare(FUSED, "attention_backward", types=_attended_backward)
-declare(FUSED, "gelu_with_slope", types=twice, order=Order.STAYS)
-declare(FUSED, "layer_norm_with_moments", types=_normed, adds=True, order=Order.STAYS)
-declare(FUSED, "layer_norm_backward", types=_normed_backward, adds=True, order=Order.STAYS)
+declare(FUSED, "gelu_with_slope", types=twice, order=MemoryOrder.STAYS)
+declare(FUSED, "layer_norm_with_moments", types=_normed, adds=True, order=MemoryOrder.STAYS)
+declare(FUSED, "layer_norm_backward", types=_normed_backward, adds=True, order=MemoryOrder.STAYS)
 # For engines whose arrays span several devices.
 declare(FUSED, "shard", fails=Fails.VALUES, moves=True)
 

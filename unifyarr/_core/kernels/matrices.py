@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..values.shapes import broadcast
-from .record import MATRIX, Alias, Batch, Derivative, Fails, Order, declare
+from .record import MATRIX, Alias, Batch, Derivative, Fails, MemoryOrder, declare
 from .types import INT64, ArrayType, Rule, Typed, Types, complex_of, places, real_of, same
 
 
@@ -39,7 +39,7 @@ declare(MATRIX, "matrix_rank", types=_rank, derivative=Derivative.CONSTANT)
 declare(MATRIX, "det", types=_number)
 declare(MATRIX, "pinv", types=_turned)
 declare(MATRIX, "square_repeatedly", types=same, fails=Fails.NEVER, batch=Batch.OWN)
-declare(MATRIX, "tril triu", types=same, fails=Fails.NEVER, order=Order.STAYS)
+declare(MATRIX, "tril triu", types=same, fails=Fails.NEVER, order=MemoryOrder.STAYS)
 declare(
     MATRIX, "diagonal", alias=Alias.VIEW, types=_diagonal, fails=Fails.NEVER, moves=True, read_only=True, required=True
 )

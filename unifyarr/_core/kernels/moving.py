@@ -21,7 +21,7 @@ from .record import (
     Batch,
     Derivative,
     Fails,
-    Order,
+    MemoryOrder,
     declare,
 )
 from .types import INT64, ArrayType, Typed, Types, real_of, same
@@ -82,8 +82,8 @@ def _stacked(*arrays: Typed, axis: int) -> ArrayType:
     return ArrayType(spliced(arrays[0].shape, axis, axis, len(arrays)), arrays[0].dtype)
 
 
-declare(JOIN, "concat", types=_concatenated, order=Order.STAYS, required=True)
-declare(JOIN, "stack", types=_stacked, order=Order.STAYS, required=True)
+declare(JOIN, "concat", types=_concatenated, order=MemoryOrder.STAYS, required=True)
+declare(JOIN, "stack", types=_stacked, order=MemoryOrder.STAYS, required=True)
 
 # -- places -----------------------------------------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ def _taken(x: Typed, indices: Typed, *, axis: int) -> ArrayType:
 
 
 declare(INDEX, "gather", types=_gathered, indexed=1, required=True)
-declare(INDEX, "take", types=_taken, indexed=1, order=Order.STAYS)
+declare(INDEX, "take", types=_taken, indexed=1, order=MemoryOrder.STAYS)
 declare(INDEX, "take_places", types=_at_places, fails=Fails.NEVER)
 declare(INDEX, "scatter", alias=Alias.WRITE, types=same, indexed=2, required=True)
 declare(INDEX, "put_places", alias=Alias.WRITE, types=same)

@@ -26,7 +26,7 @@ class Alias(Enum):
     COMBINE = "memory of its own, or its first array where that is ``out`` too"
 
 
-class Order(Enum):
+class MemoryOrder(Enum):
     """How results lie in memory on NumPy, which loops that are fused have to know."""
 
     KEEPS = "in the order of the arguments, without gaps"
@@ -68,7 +68,7 @@ class Kind(Record):
 
     name: str
     summary: str
-    order: Order = Order.OTHERWISE
+    order: MemoryOrder = MemoryOrder.OTHERWISE
     fails: Fails = Fails.NEVER
     derivative: Derivative = Derivative.RULE
     batch: Batch = Batch.KIND
@@ -79,14 +79,14 @@ class Kind(Record):
 
 
 ELEMENTWISE = Kind("elementwise", "an element of each array, which broadcast, gives an element of the result")
-REDUCTION = Kind("reduction", "all elements along axes give one", order=Order.KEEPS, drops_axes=True)
+REDUCTION = Kind("reduction", "all elements along axes give one", order=MemoryOrder.KEEPS, drops_axes=True)
 ALONG = Kind("along an axis", "the elements along an axis give those of the result, or along several")
 REARRANGE = Kind("rearrange", "elements in other places, which follow from shapes", batch=Batch.OWN, moves=True)
 JOIN = Kind("join", "the elements of several arrays in one", moves=True)
 INDEX = Kind("index", "elements at places that arrays say", fails=Fails.VALUES, batch=Batch.OWN, moves=True)
 CREATION = Kind(
     *("creation", "an array from nothing"),
-    order=Order.DENSE,
+    order=MemoryOrder.DENSE,
     derivative=Derivative.CONSTANT,
     batch=Batch.MADE,
     moves=True,
@@ -114,7 +114,7 @@ class Kernel(Record):
 
     name: str
     kind: Kind
-    order: Order
+    order: MemoryOrder
     fails: Fails
     derivative: Derivative
     batch: Batch
@@ -173,7 +173,7 @@ def declare(kind: Kind, names: str, /, **facts: object) -> None:
 
 def declare_ufunc(name: str, ufunc: np.ufunc, **facts: object) -> None:
     """Put the record of an elementwise kernel of NumPy's into ``KERNELS``."""
-    facts = {"order": Order.KEEPS, "derivative": _derivative_of(ufunc), "overwritten": ufunc.nin, **facts}
+    facts = {"order": MemoryOrder.KEEPS, "derivative": _derivative_of(ufunc), "overwritten": ufunc.nin, **facts}
     declare(ELEMENTWISE, name, ufunc=ufunc, **facts)
 
 

@@ -14,8 +14,8 @@ from ..arrays.views import Elements, Window
 from ..engines.refusals import explains
 from ..engines.tracing import checking, mode, running
 from ..values.lengths import PartialShape
+from .index_keys import resolve
 from .inplace import assign, check_target, fit
-from .keys import resolve
 from .masking import chooses, move, put_at_places, put_mask, put_selected, select
 
 

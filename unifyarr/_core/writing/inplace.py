@@ -22,7 +22,7 @@ from ..arrays.array import Array, wrap
 from ..arrays.overlap import overlapping
 from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
 from ..arrays.recipes import is_read_only, root_of, steps_with
-from ..arrays.views import Elements, Masked, Places, Selected, Step, put_through, store
+from ..arrays.views import Elements, Masked, MaskedByValue, Places, ViewStep, put_through, store
 from ..arrays.weak import WeakFloat, kind_of
 from ..engines import dtypes
 from ..engines.dtypes import DType
@@ -33,7 +33,7 @@ from ..values.caller import where
 from ..values.lengths import PartialShape, equal_as_known
 from ..values.native import Native
 from ..values.shapes import broadcast
-from .telling import tell_copied
+from .write_log import tell_copied
 
 # From how many elements of an array on a write into its own memory pays, on an immutable engine.
 MANY = 1 << 14
@@ -182,7 +182,7 @@ def _from_data(value: object, target: Array, assigned: bool) -> Array:
     return wrap(backend.from_numpy(array, device=device, copy=True), backend)
 
 
-def assign(target: Array, native: Native, *last: Step | Elements | Masked | Places | Selected) -> None:
+def assign(target: Array, native: Native, *last: ViewStep | Elements | Masked | Places | MaskedByValue) -> None:
     """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed.
 
     ``last`` is which elements of the target are written, if not all.
@@ -191,7 +191,7 @@ def assign(target: Array, native: Native, *last: Step | Elements | Masked | Plac
         tell_copied(target)
 
 
-def put(target: Array, native: Native, *last: Step | Elements | Masked | Places | Selected) -> bool:
+def put(target: Array, native: Native, *last: ViewStep | Elements | Masked | Places | MaskedByValue) -> bool:
     """Do what ``assign`` does; return whether a donating engine had to copy the other elements for it."""
     unrepeatable()
     backend = target._backend

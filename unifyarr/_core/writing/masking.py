@@ -14,7 +14,7 @@ from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import LOCK, read, rebind
 from ..arrays.slots import Slots
-from ..arrays.views import Masked, Places, Selected
+from ..arrays.views import Masked, MaskedByValue, Places
 from ..arrays.weak import kind_of
 from ..engines import dtypes
 from ..engines.handle import Handle, has_one_device
@@ -68,7 +68,7 @@ def put_selected(x: Array, key: object, value: Any) -> None:
         raise ShapeError(f"{_WHAT} has one axis of elements and {shape} beside it, but the value has {given!r}")
     if given[1:] != shape:
         native = x._backend.kernel("broadcast_to")(native, shape=(given[0], *shape))
-    assign(x, native, Selected(read(mask)))
+    assign(x, native, MaskedByValue(read(mask)))
 
 
 def count(x: Slots, /) -> object:

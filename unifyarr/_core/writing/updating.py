@@ -28,7 +28,7 @@ from ..engines.refusals import is_refusal
 from ..engines.tracing import mode
 from ..values.native import Native
 from .inplace import MANY, rewrite
-from .telling import tell_copied
+from .write_log import tell_copied
 
 running_mode = mode.get
 _ARRAYS = frozenset({Array, Element, View})

@@ -20,7 +20,7 @@ from ...errors import UnknownShapeError
 Kernel = Callable[..., Any]
 
 
-class Task:
+class ChunkTask:
     """What runs on chunks, made of what it holds: told from others by that, and small when it's sent to a process."""
 
     # Whether a chunk with an axis that the result lacks, in one piece, is taken as it is and in a list.
@@ -36,7 +36,7 @@ class Task:
         return type(self).__qualname__, vars(self)
 
 
-class Chunk(Task):
+class Chunk(ChunkTask):
     """NumPy's kernel for one chunk: a name and static arguments, looked up where it runs."""
 
     def __init__(self, file: str, name: str, **static: Any) -> None:
@@ -109,7 +109,7 @@ def dtype_of(chunk: Chunk, *arrays: da.Array) -> Any:
     return _dtypes(chunk.file, chunk.name, tuple(sorted(chunk.static.items())), operands)
 
 
-class Filled(Task):
+class Filled(ChunkTask):
     """A chunk of one number: made of its shape."""
 
     def __init__(self, number: np.ndarray) -> None:

@@ -29,7 +29,7 @@ class Windowed:
         self.x, self.window = _bare(x), tuple(window)
 
 
-class Applied:
+class WindowedElementwise:
     """An elementwise function of arrays, at least one of which was made of windows, by ``depth`` steps."""
 
     def __init__(self, chunk: Any, dtype: np.dtype[Any], operands: Sequence[Any]) -> None:
@@ -46,7 +46,7 @@ class Applied:
             yield x, made, None if not lengths or lengths == x.chunks else lengths
 
 
-Made = Windowed | Applied
+Made = Windowed | WindowedElementwise
 
 
 class Again:
@@ -66,7 +66,7 @@ class Again:
         return self.can[key]
 
     def _plan(self, made: Made | None, chunks: Chunks) -> bool:
-        if isinstance(made, Applied):
+        if isinstance(made, WindowedElementwise):
             return all(own is None or self.plan(each, own) for _, each, own in made.in_chunks(chunks))
         found = None if made is None else parts(made.x, made.window, chunks)
         if found is None:
@@ -79,7 +79,7 @@ class Again:
         """Return the array, as it was planned."""
         key = id(made), chunks
         if key not in self.found:
-            if isinstance(made, Applied):
+            if isinstance(made, WindowedElementwise):
                 operands = [x if own is None else self.make(each, own) for x, each, own in made.in_chunks(chunks)]
                 self.found[key] = applied(made.chunk, made.dtype, operands)
             else:
@@ -98,7 +98,7 @@ def applied(chunk: Any, dtype: np.dtype[Any], operands: Sequence[Any]) -> da.Arr
     if len(masks) == 1:
         selected_with(result, masks.pop())
     depths = [made.depth for made in map(how, operands) if made is not None]
-    return noted(result, Applied(chunk, dtype, operands)) if depths and max(depths) < _DEEP else result
+    return noted(result, WindowedElementwise(chunk, dtype, operands)) if depths and max(depths) < _DEEP else result
 
 
 def noted(x: da.Array, made: Made) -> da.Array:

@@ -19,7 +19,7 @@ Labels = tuple[str, ...]
 _DROPPED = "dropped-"
 
 
-class Step(NamedTuple):
+class ChainStep(NamedTuple):
     """One call in a chain: its operands are constants and places of values, some of which are dead after it.
 
     ``free`` are the numbers of operands in whose memory the result may be.
@@ -33,10 +33,10 @@ class Step(NamedTuple):
     free: tuple[int, ...]
 
 
-class Chain(_chunks.Task):
+class Chain(_chunks.ChunkTask):
     """Several steps on one chunk of each operand, without a task or a chunk in memory between them."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[ChainStep]) -> None:
         self.steps = tuple(steps)
 
     def __call__(self, *chunks: Any) -> Any:
@@ -212,7 +212,7 @@ def _joined(layers: Sequence[Any], labels: dict[str, Labels]) -> Blockwise | Non
     )
 
 
-def _steps(layers: Sequence[Blockwise], outside: Sequence[Any], read: dict[tuple[str, int], Any]) -> list[Step]:
+def _steps(layers: Sequence[Blockwise], outside: Sequence[Any], read: dict[tuple[str, int], Any]) -> list[ChainStep]:
     """Return the calls of layers; ``read`` has what each operand of each is: from outside, another's, or a constant."""
     places = {each: place for place, each in enumerate([*outside, *(layer.output for layer in layers)])}
     last = {
@@ -240,7 +240,7 @@ def _steps(layers: Sequence[Blockwise], outside: Sequence[Any], read: dict[tuple
             ]
         if not _is(function, "makes_new") and not free:
             own -= {each for is_place, each in operands if is_place}
-        steps.append(Step(function, operands, keywords, places[layer.output], dead, tuple(free)))
+        steps.append(ChainStep(function, operands, keywords, places[layer.output], dead, tuple(free)))
     return steps
 
 

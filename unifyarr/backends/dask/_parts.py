@@ -12,7 +12,7 @@ from dask import base
 from dask.highlevelgraph import HighLevelGraph
 from dask.layers import ArrayBlockIdDep
 
-from ._chunks import Task
+from ._chunks import ChunkTask
 from ._private import call, data
 
 Chunks = Sequence[tuple[int, ...]]
@@ -58,7 +58,9 @@ class Parts:
             pairs = zip(self.spans[axis], has, strict=True)
             slices[axis] = [slice(begin - start, end - start, step) for (begin, end), (start, _) in pairs]
             lengths[axis] = tuple(len(range(begin, end, step)) for begin, end in self.spans[axis])
-        return _blockwise(Part({axis: _once(each) for axis, each in slices.items()}), [x], lengths) if slices else x
+        return (
+            _blockwise(ChunkPart({axis: _once(each) for axis, each in slices.items()}), [x], lengths) if slices else x
+        )
 
 
 def parts(x: da.Array, window: Sequence[tuple[int, int, int]], chunks: Chunks) -> Parts | None:
@@ -113,7 +115,7 @@ def _joined(x: da.Array, joined: Mapping[int, Spans], finish: Callable[[da.Array
     return _blockwise(task, [each for each in operands if each is not None], {axis: lengths})
 
 
-def _blockwise(task: Task, operands: Sequence[da.Array], lengths: Mapping[int, tuple[int, ...]]) -> da.Array:
+def _blockwise(task: ChunkTask, operands: Sequence[da.Array], lengths: Mapping[int, tuple[int, ...]]) -> da.Array:
     x = operands[0]
     labels = tuple(range(x.ndim))
     given: list[Any] = []
@@ -141,12 +143,12 @@ def _edges(x: da.Array, axis: int, slices: list[slice | None], beside: int) -> d
             graph[key] = data(key, np.empty(shape, x.dtype))
         else:
             origin = (x.name, *place[:axis], here + beside, *place[axis + 1 :])
-            graph[key] = call(key, Edge(axis, edge), origin)
+            graph[key] = call(key, Halo(axis, edge), origin)
     layers = HighLevelGraph.from_collections(name, graph, dependencies=[x])
     return da.Array(layers, name, chunks, dtype=x.dtype, meta=x._meta)
 
 
-class Part(Task):
+class ChunkPart(ChunkTask):
     """A part of each chunk: for each axis a slice for each of its chunks, or one for all."""
 
     def __init__(self, slices: dict[int, list[slice]]) -> None:
@@ -159,7 +161,7 @@ class Part(Task):
         return x
 
 
-class Edge(Task):
+class Halo(ChunkTask):
     """What another chunk needs of one, copied: nothing has to hold the rest."""
 
     def __init__(self, axis: int, edge: slice) -> None:
@@ -170,7 +172,7 @@ class Edge(Task):
         return np.array(x[_along(self.axis, self.edge)])
 
 
-class Join(Task):
+class Join(ChunkTask):
     """Parts of chunks, between the edges of those before and after them."""
 
     # Also where the edges have no elements.

@@ -8,10 +8,10 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task
+from ._chunks import Chunk, ChunkTask
 
 
-class Reduce(Task):
+class Reduce(ChunkTask):
     """A reduction of NumPy's for one chunk, or for results of several, over some of its axes.
 
     Before the last step an axis without elements stays one: other chunks may have some.
@@ -41,7 +41,7 @@ def reduced(
     )
 
 
-class Moments(Task):
+class Moments(ChunkTask):
     """The number, mean and sum of squared deviations of the elements of a chunk, or of those of several chunks."""
 
     def __call__(self, x: Any, axis: Any = None, keepdims: bool = True) -> Any:
@@ -52,7 +52,7 @@ class Moments(Task):
             return count, mean, np.add.reduce(np.square(x - mean), axis, keepdims=True)
 
 
-class Merge(Task):
+class Merge(ChunkTask):
     """Merges the moments of chunks beside each other; the last step makes a variance of them."""
 
     def __init__(self, correction: float | None) -> None:

@@ -10,11 +10,11 @@ from typing import Any, Literal
 import dask.array as da
 import numpy as np
 
-from ._chunks import Task
+from ._chunks import ChunkTask
 from ._layout import chunks
 
 
-class Mapped(Task):
+class Mapped(ChunkTask):
     """A memory map that is pickled by the name of its file, and opened where it's read."""
 
     def __init__(self, source: np.memmap) -> None:

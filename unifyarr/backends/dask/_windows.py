@@ -13,7 +13,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.layers import ArrayBlockIdDep
 
 from ...errors import ShapeError, UnknownShapeError
-from ._chunks import Task, number_of
+from ._chunks import ChunkTask, number_of
 from ._dividing import Windowed, divided, noted
 from ._parts import parts
 from ._private import alias, data
@@ -36,7 +36,7 @@ def get_window(x: da.Array, /, *, window: Window) -> da.Array:
         labels = tuple(range(x.ndim))
         known = [axis for axis in labels if window[axis][2] is not None]
         lengths = {axis: (window[axis][2],) for axis in known if x.numblocks[axis] == 1}
-        return da.blockwise(Cut(slices), labels, x, labels, adjust_chunks=lengths, dtype=x.dtype, meta=x._meta)
+        return da.blockwise(ChunkSlice(slices), labels, x, labels, adjust_chunks=lengths, dtype=x.dtype, meta=x._meta)
     if not all(n == n for n in x.shape) or any(step < 0 or not length for _, step, length in window):
         return x[slices]
     own = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, window, strict=True)]
@@ -54,7 +54,7 @@ def _slice(start: int, step: int, length: int | None) -> slice:
     return slice(0, 0) if length == 0 else slice(start, None if stop < 0 else stop, step)
 
 
-class Cut(Task):
+class ChunkSlice(ChunkTask):
     """A part of each chunk, the same in all: slices and indices of one axis."""
 
     def __init__(self, key: tuple[Any, ...]) -> None:
@@ -161,7 +161,7 @@ def spread(value: da.Array, counts: Sequence[tuple[int, ...]]) -> da.Array:
     return da.Array(layers, name, tuple(counts), dtype=value.dtype, meta=value._meta)
 
 
-class Write(Task):
+class Write(ChunkTask):
     """Writes into a copy of a chunk: for each axis, where the window begins in a chunk, and its length there.
 
     ``exact`` are axes along which the lengths of the chunk and of what is written weren't known, and have to be equal.

@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task, filled
+from ._chunks import Chunk, ChunkTask, filled
 from ._layout import chunks
 
 
@@ -32,7 +32,7 @@ def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], d
     return da.full(shape, value[()], dtype=dtype, chunks=chunks(shape, dtype))
 
 
-class Triangle(Task):
+class Triangle(ChunkTask):
     """The part of a chunk on one side of a diagonal of the whole array."""
 
     def __init__(self, name: str, k: int, starts: tuple[list[int], list[int]]) -> None:

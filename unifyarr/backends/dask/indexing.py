@@ -8,12 +8,12 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task, from_host, whole
+from ._chunks import Chunk, ChunkTask, from_host, whole
 from ._dividing import aligned, divided_as
 from ._repeating import repeated_by
 from ._selecting import put_selected as put_selected
 from ._selecting import select as select
-from ._windows import Cut
+from ._windows import ChunkSlice
 from ._windows import get_window as get_window
 from ._windows import set_window as set_window
 from .manipulation import reshape
@@ -103,7 +103,7 @@ def _starts(lengths: tuple[int, ...]) -> np.ndarray:
     return np.cumsum([0, *lengths[:-1]])
 
 
-class Scatter(Task):
+class Scatter(ChunkTask):
     """Writes those of all values whose indices are in a chunk."""
 
     def __init__(self, reduction: str, shape: tuple[int, ...]) -> None:
@@ -135,7 +135,7 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
     if values is not None and values.ndim == 1:
         if x.numblocks[axis] == 1 and len(values) <= x.shape[axis]:
             labels = tuple(range(x.ndim))
-            cut = Cut((slice(None),) * axis + (values,))
+            cut = ChunkSlice((slice(None),) * axis + (values,))
             return da.blockwise(
                 cut, labels, x, labels, adjust_chunks={axis: (len(values),)}, dtype=x.dtype, meta=x._meta
             )

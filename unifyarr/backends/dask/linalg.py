@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task, core, dtype_of
+from ._chunks import Chunk, ChunkTask, core, dtype_of
 from ._layout import chunks
 from ._reducing import reduced
 from .statistical import sum as _total
@@ -95,7 +95,7 @@ def _tolerant(name: str, gives: str, x: da.Array, rtol: Any, dtype: np.dtype[Any
     return core(Chunk("linalg", name, rtol=rtol), f"(m,n)->{gives}", x)
 
 
-class Tolerant(Task):
+class Tolerant(ChunkTask):
     """A kernel whose tolerance is an array."""
 
     def __init__(self, name: str) -> None:
@@ -134,7 +134,7 @@ def vector_norm(x: da.Array, /, *, axis: tuple[int, ...], keepdims: bool, ord: f
     return (da.sqrt(found) if ord == 2 else found if ord == 1 else found ** (1 / ord)).astype(dtype)
 
 
-class Square(Task):
+class Square(ChunkTask):
     """Matrices squared as often as their counts say."""
 
     def __call__(self, x: Any, counts: Any) -> Any:

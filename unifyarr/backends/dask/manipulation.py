@@ -9,7 +9,7 @@ import dask.array as da
 import numpy as np
 from dask.layers import ArrayChunkShapeDep
 
-from ._chunks import Task, few_from_host, filled, from_host, number_of, whole
+from ._chunks import ChunkTask, few_from_host, filled, from_host, number_of, whole
 from ._elementwise import elementwise
 from ._layout import chunks
 from ._repeating import repeated, repeated_by
@@ -57,7 +57,7 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
         meta = np.empty((0,) * len(shape), x.dtype)
         # dask's ``new_axes`` would have one chunk beside an array that has several along them.
         operands = (x, tuple(range(x.ndim)), ArrayChunkShapeDep(lengths), labels)
-        return da.blockwise(Reshape(), labels, *operands, dtype=x.dtype, meta=meta, align_arrays=False)
+        return da.blockwise(ReshapedChunk(), labels, *operands, dtype=x.dtype, meta=meta, align_arrays=False)
     if known is not None:
         return da.from_array(known.reshape(shape), chunks(shape, x.dtype))
     try:
@@ -86,7 +86,7 @@ def _labels(x: da.Array, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     return (*range(before), *new, *range(x.ndim - after, x.ndim))
 
 
-class Reshape(Task):
+class ReshapedChunk(ChunkTask):
     """A chunk in another shape."""
 
     joins_dropped_axes = True

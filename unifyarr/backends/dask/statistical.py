@@ -9,7 +9,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task, whole
+from ._chunks import Chunk, ChunkTask, whole
 from ._elementwise import elementwise
 from ._reducing import merged_moments, reduced
 from .data_type import astype
@@ -114,7 +114,7 @@ def _cumulative(name: str, binary: Callable[..., Any], start: int) -> Callable[.
     return kernel
 
 
-class Accumulate(Task):
+class Accumulate(ChunkTask):
     """A cumulative sum or product of one chunk."""
 
     def __init__(self, name: str, dtype: np.dtype[Any], include_initial: bool = False) -> None:

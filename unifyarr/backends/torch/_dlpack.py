@@ -28,7 +28,7 @@ def _is_read_only(capsule: Any) -> bool:
     return bool(flags.value & _READ_ONLY)
 
 
-class _Layout(ctypes.Structure):
+class _DLTensor(ctypes.Structure):
     """A DLTensor, at the start of a capsule's memory or, in a versioned one, behind the flags."""
 
     _fields_ = (
@@ -47,7 +47,7 @@ def _runs_backwards(capsule: Any) -> bool:
         address = _pointer(capsule, _VERSIONED) + _FLAGS_OFFSET + ctypes.sizeof(ctypes.c_uint64)
     else:
         address = _pointer(capsule, _UNVERSIONED)
-    layout = _Layout.from_address(address)
+    layout = _DLTensor.from_address(address)
     return bool(layout.strides) and any(layout.strides[axis] < 0 for axis in range(layout.ndim))
 
 

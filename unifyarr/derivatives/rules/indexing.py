@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._core.values.lengths import PartialShape
-from ..rule import Into, joint_rule, rule
+from ..rule import AddedInto, joint_rule, rule
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _INDICES, _LATER = range(1, 65), range(2, 66)
 
 
-def _into_gathered(k: Kernels, g: Native, out: Native, x: Native, *indices: Native) -> Into:
-    return Into(lambda k, total: k.scatter_reduce(total, g, *indices, reduction="add"))
+def _into_gathered(k: Kernels, g: Native, out: Native, x: Native, *indices: Native) -> AddedInto:
+    return AddedInto(lambda k, total: k.scatter_reduce(total, g, *indices, reduction="add"))
 
 
 rule("gather", _into_gathered, None, uses=_INDICES)
@@ -112,13 +112,13 @@ def _scatter_reduce(
 # -- along an axis ----------------------------------------------------------------------------------------------------
 
 
-def _into_taken(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int | None) -> Into:
+def _into_taken(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int | None) -> AddedInto:
     def add(k: Kernels, total: Native) -> Native:
         shape, place = k.shape(x), axis or 0
         flat = k.reshape(total, (k.size(x),)) if axis is None else total
         return k.reshape(added_along(k, flat, g, indices, place), shape)
 
-    return Into(add)
+    return AddedInto(add)
 
 
 def added_along(k: Kernels, total: Native, g: Native, places: Native, axis: int) -> Native:
@@ -131,7 +131,7 @@ def added_along(k: Kernels, total: Native, g: Native, places: Native, axis: int)
     return k.permute_dims(found, [order.index(each) for each in range(ndim)])
 
 
-def _into_taken_along(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int) -> Into:
+def _into_taken_along(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int) -> AddedInto:
     def add(k: Kernels, total: Native) -> Native:
         shape = k.shape(indices)
         columns = [
@@ -140,7 +140,7 @@ def _into_taken_along(k: Kernels, g: Native, out: Native, x: Native, indices: Na
         ]
         return k.scatter_reduce(total, g, *columns, reduction="add")
 
-    return Into(add)
+    return AddedInto(add)
 
 
 rule("take", _into_taken, None, uses=(1,))
@@ -170,8 +170,8 @@ rule(
 )
 
 
-def _into_selected(k: Kernels, g: Native, out: Native, x: Native, mask: Native) -> Into:
-    return Into(lambda k, total: k.put_selected(total, k.add(k.select(total, mask), g), mask))
+def _into_selected(k: Kernels, g: Native, out: Native, x: Native, mask: Native) -> AddedInto:
+    return AddedInto(lambda k, total: k.put_selected(total, k.add(k.select(total, mask), g), mask))
 
 
 rule("select", _into_selected, None, uses=(1,))
@@ -184,11 +184,11 @@ rule(
 )
 
 
-def _into_places(k: Kernels, g: Native, out: Native, x: Native, places: Native, *, axes: int) -> Into:
+def _into_places(k: Kernels, g: Native, out: Native, x: Native, places: Native, *, axes: int) -> AddedInto:
     def add(k: Kernels, total: Native) -> Native:
         return k.put_places(total, k.add(k.take_places(total, places, axes=axes), g), places, axes=axes)
 
-    return Into(add)
+    return AddedInto(add)
 
 
 rule("take_places", _into_places, None, uses=(1,))
@@ -203,7 +203,7 @@ rule(
 # -- sets -------------------------------------------------------------------------------------------------------------
 
 
-def _into_first(k: Kernels, g: Native, x: Native) -> Into:
+def _into_first(k: Kernels, g: Native, x: Native) -> AddedInto:
     """Return the cotangent of the different values: each is that of its first element."""
 
     def add(k: Kernels, total: Native) -> Native:
@@ -211,7 +211,7 @@ def _into_first(k: Kernels, g: Native, x: Native) -> Into:
         flat = k.scatter_reduce(k.reshape(total, (k.size(x),)), g, first, reduction="add")
         return k.reshape(flat, k.shape(x))
 
-    return Into(add)
+    return AddedInto(add)
 
 
 def _unique(name: str) -> None:

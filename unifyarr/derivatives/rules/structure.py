@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..rule import Into, Outside, joint_rule, rule
+from ..rule import AddedInto, Outside, joint_rule, rule
 from .indexing import added_along
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ rule("permute_dims", _permuted, uses=())
 # -- windows ----------------------------------------------------------------------------------------------------------
 
 
-def _into_window(k: Kernels, g: Native, out: Native, x: Native, *, window: Window) -> Into:
+def _into_window(k: Kernels, g: Native, out: Native, x: Native, *, window: Window) -> AddedInto:
     # What is read several times gets the sum.
     again = tuple([axis for axis, (_, step, length) in enumerate(window) if step == 0 and length > 1])
     if again:
         g = k.sum(g, axis=again, keepdims=True)
         window = [(start, 1, 1) if axis in again else (start, step, n) for axis, (start, step, n) in enumerate(window)]
-    return Into(lambda k, total: added(k, total, g, window), g, tuple(window))
+    return AddedInto(lambda k, total: added(k, total, g, window), g, tuple(window))
 
 
 def added(k: Kernels, total: Native, g: Native, window: Window) -> Native:
@@ -102,7 +102,7 @@ def _stack(
     ]
 
 
-def _into_diagonal(k: Kernels, g: Native, out: Native, x: Native, *, offset: int) -> Into:
+def _into_diagonal(k: Kernels, g: Native, out: Native, x: Native, *, offset: int) -> AddedInto:
     *batch, rows, columns = k.shape(x)
     start, length = offset if offset >= 0 else -offset * columns, k.shape(g)[-1]
     window = [(0, 1, n) for n in batch] + [(start, columns + 1, length)]
@@ -110,7 +110,7 @@ def _into_diagonal(k: Kernels, g: Native, out: Native, x: Native, *, offset: int
     def add(k: Kernels, total: Native) -> Native:
         return k.reshape(added(k, k.reshape(total, (*batch, rows * columns)), g, window), (*batch, rows, columns))
 
-    return Into(add)
+    return AddedInto(add)
 
 
 rule("diagonal", _into_diagonal, uses=())

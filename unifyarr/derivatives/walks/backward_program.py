@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.arrays.array import Array, wrap
-from ..._core.calling.programs import GET, ITEM, LIST, SAME, Builder, Step
+from ..._core.calling.programs import GET, ITEM, LIST, SAME, Builder, KernelStep
 from ..._core.calling.recording import Recording
 from ..._core.engines.kernels import Kernel
 from ..._core.kernels.record import REARRANGE, Alias, kernel_named
@@ -223,7 +223,7 @@ class Notes:
 
     def _step(self, kernel: Kernel, slots: Sequence[int], static: dict[str, object], found: Native) -> None:
         array = self._new(found)
-        self._recording.steps.append(Step(kernel, tuple(slots), static, None, self._recording.slots[id(array)]))
+        self._recording.steps.append(KernelStep(kernel, tuple(slots), static, None, self._recording.slots[id(array)]))
 
     def _times_one(self, natives: Sequence[Native]) -> Native | None:
         """Return what a number is multiplied by, if that's 1 and of the same type."""
@@ -267,7 +267,7 @@ class Notes:
         program.add(LIST, None, ends, ["gradients"])
         return program.returning("gradients")
 
-    def _steps(self, ends: Sequence[int]) -> list[Step]:
+    def _steps(self, ends: Sequence[int]) -> list[KernelStep]:
         """Return the steps that gradients depend on. What writes an array goes on with it in another slot."""
         needed, steps = {*ends}, []
         for step in reversed(self._recording.steps):

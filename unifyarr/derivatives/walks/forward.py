@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...modes.like import Like
 from ...modes.rule_kernels import kernels_of
 from ...modes.tape.entries import entries_before, outlived
-from ..rule import Into, settled
+from ..rule import AddedInto, settled
 from .reverse import pull
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _pushed(
     for operand, cotangent, tangent in zip(arguments, given, tangents, strict=True):
         if cotangent is not None and tangent is not None:
             like = recorded.like(tape.enter(operand)) if type(operand) is not Like else operand
-            if type(cotangent) is Into:
+            if type(cotangent) is AddedInto:
                 cotangent = cotangent.add(recorded, recorded.zeros(like))
             pairs.append((recorded.fitted(settled(recorded, cotangent), like), tangent))
     if batch is not None:

@@ -1,9 +1,9 @@
 """Walks backwards that were learnt: the kernels that rules called for a record, called again without the rules.
 
-Rules decide by types, shapes and static arguments, which records of one course agree in. So a walk that comes again is
-*noted* (``backward_recorder.py``): it runs on a backend that notes each kernel that is called, and on which natives.
-The walks that follow are one function that calls these kernels. A rule that reads values can't be learnt, but for
-numbers that stand beside arrays: the function compares those.
+Rules decide by types, shapes and static arguments, and records of one call path agree in these. So the second walk of a
+call path is recorded (``backward_recorder.py``): it runs on a backend that notes each kernel that is called, and on
+which natives. The walks that follow are one function that calls these kernels. A rule that reads values can't be
+learnt, but for numbers that stand beside arrays: the function compares those.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEEN = 3
 MOST_TIMES = 4
 
 
-class Learnt:
+class ReplayedWalk:
     """A walk as one function of results and cotangents, and how often it was seen until it was learnt.
 
     The gradients are in memory of their own where an engine writes it.
@@ -45,17 +45,17 @@ def learn(
     cotangents: Sequence[Native | None],
     leaves: Sequence[Entry],
     types: Sequence[Native],
-) -> Learnt:
+) -> ReplayedWalk:
     """Return how to compute the gradients; a cotangent ``None`` is the number 1, ``types`` are those of the leaves.
 
-    Raises ``NotLearnt`` if rules decide by more than a course has. Nothing is changed.
+    Raises ``NotLearnt`` if rules decide by more than a call path has. Nothing is changed.
     """
     notes = Notes(k, results, leaves)
     given = [None if g is None else notes.operand(g, Kept(None, "", place)) for place, g in enumerate(cotangents)]
     pairs = [(notes.stand_in(x), notes.one(x.value) if g is None else g) for x, g in zip(results, given, strict=True)]
     noting = Noting.of(k.handle, notes)
     kernels, writers = NotingKernels(notes, noting), NotingKernels(notes, noting, writes=True)
-    return Learnt(notes.function(pull(kernels, writers, pairs, notes.leaves, types)))
+    return ReplayedWalk(notes.function(pull(kernels, writers, pairs, notes.leaves, types)))
 
 
 def walk(
@@ -73,7 +73,7 @@ def walk(
     """
     progress = leaves[0].progress
     if progress is not None and (key := _key(k, progress, results, cotangents)) is not None:
-        walks = progress.course.walks
+        walks = progress.path.walks
         known = walks.get(key, 0)
         if type(known) is int and known < SEEN + MOST_TIMES:
             seen = walks[key] = known + 1
@@ -81,7 +81,7 @@ def walk(
                 with contextlib.suppress(NotLearnt):
                     known = walks[key] = learn(k, results, cotangents, leaves, list(map(k.like, arrays)))
                     known.seen = seen
-        if type(known) is Learnt:
+        if type(known) is ReplayedWalk:
             try:
                 found: Any = known.function(results, cotangents)
             except Exception as error:
@@ -98,7 +98,7 @@ def walk(
 
 
 def _key(k: Kernels, progress: Progress, results: Sequence[Taped], cotangents: Sequence[Native | None]) -> Hashable:
-    """Return where a walk begins, ``None`` if not all is of one record's course."""
+    """Return where a walk begins, ``None`` if not all is of one record's call path."""
     told: list[Hashable] = []
     for result, g in zip(results, cotangents, strict=True):
         entry, kind = result.entry, None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ...modes.like import Like
 from ...modes.rule_kernels import Kernels
 from ...modes.tape.entries import outlived, parents_of
-from ..rule import Into, Outside, settled
+from ..rule import AddedInto, Outside, settled
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
@@ -64,7 +64,7 @@ def pull(
             elif output in found:
                 found[output] = _added(k, writers, *found.pop(output), cotangent, like)
                 continue
-            if kind is Into:
+            if kind is AddedInto:
                 found[output] = _added(k, writers, None, True, cotangent, like)
             elif kind is own and cotangent.dtype is like.dtype and cotangent.shape == like.shape:
                 found[output] = cotangent, False
@@ -106,10 +106,10 @@ def _added(
     k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: Cotangent, like: Native
 ) -> tuple[Native, bool]:
     if type(total) is Outside:
-        if type(cotangent) is Into and cotangent.places == total.places:
+        if type(cotangent) is AddedInto and cotangent.places == total.places:
             return total.filled(k, cotangent)
         total, is_owned = settled(k, total), True
-    if type(cotangent) is Into:
+    if type(cotangent) is AddedInto:
         if total is None:
             total = k.zeros(like)
         elif not is_owned and k.handle.mutable:

@@ -12,7 +12,7 @@ from ..core.basic import Apply, Constant, Op, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
 from ..kernels.kernelop import KernelOp
-from ..kernels.operations import UserOp
+from ..kernels.user_op_nodes import UserOp
 from .arraytypes import values_of
 from .variables import apply
 

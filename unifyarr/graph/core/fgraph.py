@@ -14,7 +14,7 @@ from .edits import Edits
 from .feature import Client, Feature
 from .history import History
 from .nodes import copy_nodes, sorted_nodes
-from .order import Order
+from .order import NodeOrder
 from .printing import render
 from .structure import structure
 
@@ -58,7 +58,7 @@ class FunctionGraph:
         self.clients: dict[Variable, dict[Client, None]] = {variable: {} for variable in self.inputs}
         self.features: list[Feature] = []
         self.history = History()
-        self.order = Order(self)
+        self.order = NodeOrder(self)
         self._edits = Edits(self)
         for index, output in enumerate(self.outputs):
             self.include(output)

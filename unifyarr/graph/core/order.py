@@ -27,7 +27,7 @@ GAP = 2**40
 BULK = 64
 
 
-class Order:
+class NodeOrder:
     """Labels of a graph's nodes, consistent with its edges and with its features' constraints."""
 
     def __init__(self, fgraph: FunctionGraph) -> None:

@@ -14,9 +14,9 @@ from functools import cache
 import numpy as np
 
 from ...backends.base.samples import samples
-from .loops import find_loop, is_exact
 from .machine import bind
-from .region import MADE, Axis, Operand, Region, Step, ufunc_of
+from .region import MADE, Axis, FusedRegion, FusedStep, Operand, ufunc_of
+from .task_loops import find_loop, is_exact
 
 # How many values a loop is asked with: more than the vectors of any processor hold, with a rest.
 COUNT = 1031
@@ -26,7 +26,7 @@ LENGTHS = (1, 2, 3, 5, 8, 13, 31, 64, 100, 257)
 ROWS = (9, 129, 257, 8199)
 
 
-def can_run(step: Step) -> bool:
+def can_run(step: FusedStep) -> bool:
     """Return whether a step of a region can be run, with the bits of NumPy's function."""
     if find_loop(step) is None:
         return False
@@ -79,11 +79,13 @@ def reduces_rows(name: str, dtype: np.dtype) -> bool:
     return True
 
 
-def _reduction(name: str, rows: np.ndarray) -> Region:
+def _reduction(name: str, rows: np.ndarray) -> FusedRegion:
     whole = Operand(0, (0, 0), (Axis(0), Axis(1)))
     made = Operand(1, (0, 0), (Axis(0), Axis(None)))
     arguments = (rows.shape, rows.dtype), ((len(rows), 1), rows.dtype)
-    return Region(rows.shape, arguments, (whole,), (), (Step(name, (0,), (rows.dtype,) * 2, True),), ((1, made),))
+    return FusedRegion(
+        rows.shape, arguments, (whole,), (), (FusedStep(name, (0,), (rows.dtype,) * 2, True),), ((1, made),)
+    )
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:

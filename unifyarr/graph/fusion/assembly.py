@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .buffers import Buffers, Place, is_in_place
+from .buffers import BufferPlace, Buffers, is_in_place
 from .known import FIRST, known_of
-from .loops import WHOLE_EXPONENT, Operation, Task, find_loop, first_value, is_exact
-from .region import CAST, MADE, WHERE, Operand, Region, Step
+from .region import CAST, MADE, WHERE, FusedRegion, FusedStep, Operand
+from .task_loops import WHOLE_EXPONENT, Task, TaskOperation, find_loop, first_value, is_exact
 from .tasks import COPY, MOST_OPERANDS, alone, grouped
 
 # The bytes that a chunk touches, as measured (larger than the first cache is no fault), and how many elements it has.
@@ -32,7 +32,7 @@ ELEMENTWISE, BY_ROW, REDUCE, REDUCE_FIRST = range(4)
 READ, COPIED, COMPUTED, COMPUTED_ROWS = range(4)
 
 
-class Instruction(NamedTuple):
+class MachineInstruction(NamedTuple):
     """A task on places: of its inputs, its outputs, and of what it saves or what a reduction begins with.
 
     ``checks`` are the instructions of a generated loop's operations: they find out which of them raised a flag.
@@ -40,8 +40,8 @@ class Instruction(NamedTuple):
 
     task: Task
     kind: int
-    places: tuple[Place, ...]
-    checks: tuple[Instruction, ...] = ()
+    places: tuple[BufferPlace, ...]
+    checks: tuple[MachineInstruction, ...] = ()
 
 
 class Assembly(NamedTuple):
@@ -50,11 +50,11 @@ class Assembly(NamedTuple):
     ``slots`` are triples (itemsize, by row, the window that a loop saves there before it overwrites it, or -1).
     """
 
-    region: Region
+    region: FusedRegion
     windows: tuple[Operand, ...]
     constants: tuple[np.ndarray, ...]
     slots: tuple[tuple[int, bool, int], ...]
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[MachineInstruction, ...]
     # Of all values, and whether each is the same along a row.
     dtypes: tuple[np.dtype[Any], ...]
     still: tuple[bool, ...]
@@ -71,7 +71,7 @@ class Assembly(NamedTuple):
     ordered: bool
 
 
-def assemble(region: Region, generated: bool = False, watches: bool = True) -> Assembly | None:
+def assemble(region: FusedRegion, generated: bool = False, watches: bool = True) -> Assembly | None:
     """Return a region's instructions, or ``None`` if it has to run step by step.
 
     If ``generated``, steps are grouped into loops that can be generated as C. Unless it ``watches`` flags, nothing has
@@ -81,13 +81,13 @@ def assemble(region: Region, generated: bool = False, watches: bool = True) -> A
     return assembler.result(generated) if assembler.is_possible() else None
 
 
-def can_assemble(region: Region) -> bool:
+def can_assemble(region: FusedRegion) -> bool:
     """Return whether a region has instructions, and needn't run step by step."""
     return _Assembler(region, True).is_possible()
 
 
 class _Assembler:
-    def __init__(self, region: Region, watches: bool):
+    def __init__(self, region: FusedRegion, watches: bool):
         reduces = any(step.reduces for step in region.steps)
         self.region, self.reduces, self.watches = region, reduces, watches
         self.n_reads, self.n_constants = len(region.reads), len(region.constants)
@@ -124,7 +124,7 @@ class _Assembler:
         """Return the other windows that are read of an argument of which one is written."""
         return [each for each in self.region.reads if each.argument == written.argument and each != written]
 
-    def _step_is_possible(self, step: Step) -> bool:
+    def _step_is_possible(self, step: FusedStep) -> bool:
         given = tuple(self.dtypes[each] for each in step.inputs)
         if given != step.dtypes[:-1] or find_loop(step) is None:
             return False
@@ -150,7 +150,7 @@ class _Assembler:
     def result(self, generated: bool) -> Assembly:
         region = self.region
         # First what is only copied, then the steps.
-        operations: list[Operation] = []
+        operations: list[TaskOperation] = []
         copies: dict[int, int] = {}
         for position, (slot, _) in enumerate(region.writes):
             if slot < self.n_reads + self.n_constants:
@@ -159,11 +159,11 @@ class _Assembler:
                 self.dtypes.append(self.dtypes[slot])
                 self.by_row.append(False)
         begin = self.n_reads + self.n_constants
-        operations += [Operation(step, i, step.inputs, begin + i) for i, step in enumerate(region.steps)]
+        operations += [TaskOperation(step, i, step.inputs, begin + i) for i, step in enumerate(region.steps)]
         tasks = grouped(region, operations, self.by_row) if generated else list(map(alone, operations))
 
-        places = {i: Place("window", i) for i in range(self.n_reads)}
-        places |= {self.n_reads + i: Place("constant", i) for i in range(self.n_constants)}
+        places = {i: BufferPlace("window", i) for i in range(self.n_reads)}
+        places |= {self.n_reads + i: BufferPlace("constant", i) for i in range(self.n_constants)}
         late = self._place_writes(tasks, copies, places)
         buffers = Buffers(self.dtypes, self.by_row)
         buffers.place(tasks, {value for value, _ in late}, places)
@@ -193,8 +193,8 @@ class _Assembler:
             *((*ahead, *(None for _ in region.writes)), self.reduces, sums),
         )
 
-    def _copy(self, value: int, copied: int) -> Operation:
-        return Operation(Step(COPY, (value,), (self.dtypes[value],) * 2), -1, (value,), copied)
+    def _copy(self, value: int, copied: int) -> TaskOperation:
+        return TaskOperation(FusedStep(COPY, (value,), (self.dtypes[value],) * 2), -1, (value,), copied)
 
     def _still(self) -> tuple[bool, ...]:
         last = self._last_axes()
@@ -209,8 +209,8 @@ class _Assembler:
         return 1 if self.reduces else next((i for i, each in enumerate(lengths, 1) if each >= SHORT), len(shape) or 1)
 
     def _place_writes(
-        self, tasks: list[Task], copies: dict[int, int], places: dict[int, Place]
-    ) -> list[tuple[int, Place]]:
+        self, tasks: list[Task], copies: dict[int, int], places: dict[int, BufferPlace]
+    ) -> list[tuple[int, BufferPlace]]:
         """Compute values in their windows, where no later step reads the argument; return those to be copied there."""
         region, late = self.region, []
         last_read: dict[int, int] = {}
@@ -221,7 +221,7 @@ class _Assembler:
         made = {value: time for time, task in enumerate(tasks) for value in task.outputs}
         for position, (slot, operand) in enumerate(region.writes):
             value = copies.get(position, slot)
-            window = Place("window", self.n_reads + position)
+            window = BufferPlace("window", self.n_reads + position)
             time, until = made[value], last_read.get(operand.argument, -1)
             if self._others(operand) and value not in places:
                 # It's in a buffer of its own, until nothing reads its elements any more.
@@ -249,23 +249,23 @@ class _Assembler:
         return self.region.reads[read].argument
 
     def _instruction(
-        self, task: Task, places: dict[int, Place], buffers: Buffers, saved: dict[int, Place]
-    ) -> Instruction:
+        self, task: Task, places: dict[int, BufferPlace], buffers: Buffers, saved: dict[int, BufferPlace]
+    ) -> MachineInstruction:
         at = (*(places[each] for each in (*task.inputs, *task.outputs)), *(saved[each] for each in task.saved))
         step, value = task.operations[0].step, task.operations[0].inputs[0]
         if len(task.operations) > 1:
             checked = buffers.place_checks(task, places | saved)
             checks = (self._instruction(alone(each), checked, buffers, {}) for each in task.operations)
-            return Instruction(task, ELEMENTWISE, at, tuple(checks))
+            return MachineInstruction(task, ELEMENTWISE, at, tuple(checks))
         if not step.reduces:
             value = task.outputs[0] if task.outputs[0] >= 0 else value
-            return Instruction(task, BY_ROW if self.by_row[value] else ELEMENTWISE, at)
+            return MachineInstruction(task, BY_ROW if self.by_row[value] else ELEMENTWISE, at)
         if known_of(step.name).begins is FIRST:
-            return Instruction(task, REDUCE_FIRST, at)
+            return MachineInstruction(task, REDUCE_FIRST, at)
         self.starts.append(first_value(step))
-        return Instruction(task, REDUCE, (*at, Place("constant", self.n_constants + len(self.starts) - 1)))
+        return MachineInstruction(task, REDUCE, (*at, BufferPlace("constant", self.n_constants + len(self.starts) - 1)))
 
-    def _roles(self, instructions: Sequence[Instruction]) -> tuple[tuple[int, ...], frozenset[int]]:
+    def _roles(self, instructions: Sequence[MachineInstruction]) -> tuple[tuple[int, ...], frozenset[int]]:
         """Return what happens to each window, and those that loops read which differ for negative strides."""
         roles = [READ] * self.n_reads + [COPIED] * len(self.region.writes)
         forward: set[int] = set()
@@ -298,14 +298,14 @@ def _ahead(read: Operand, written: Operand) -> tuple[int, ...] | None:
     return tuple(apart[each.axis] // each.step for each in written.axes if each.axis is not None)
 
 
-def own_name(step: Step) -> str:
+def own_name(step: FusedStep) -> str:
     """Return the name of a loop of the machine's own."""
     if step.name == CAST:
         return "cast " + "".join(dtype.str.lstrip("<>|=").replace("b1", "?") for dtype in step.dtypes)
     return WHERE if step.name == WHERE else COPY
 
 
-def number_places(assembly: Assembly, places: Sequence[Place]) -> tuple[int, ...]:
+def number_places(assembly: Assembly, places: Sequence[BufferPlace]) -> tuple[int, ...]:
     """Return places as the machine numbers them: windows, constants, slots."""
     n_windows = len(assembly.windows)
     begin = {"window": 0, "constant": n_windows, "slot": n_windows + len(assembly.constants)}

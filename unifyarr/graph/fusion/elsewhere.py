@@ -12,7 +12,7 @@ from ..kernels.executors import Schedule
 from ..kernels.windows import roots
 from .composed import Composed
 from .machine import bind, compile_now
-from .region import Region
+from .region import FusedRegion
 
 
 class Fused(NamedTuple):
@@ -31,7 +31,7 @@ class Fused(NamedTuple):
     """
 
     backend: Handle
-    region: Region
+    region: FusedRegion
     composed: Composed
     outputs: tuple[tuple[ArrayType, int | None], ...]
     host: Mapping[int, int]

@@ -10,8 +10,8 @@ import numpy as np
 from ...backends.base.abilities import is_numpys
 from . import finite
 from .known import known_of
-from .loops import Operation, Task
-from .region import CAST, WHERE, Step
+from .region import CAST, WHERE, FusedStep
+from .task_loops import Task, TaskOperation
 
 # The bytes that are saved at a time, which stay in the first cache beside all that is read.
 ASIDE = 8 << 10
@@ -63,12 +63,12 @@ _TYPES |= {np.dtype(f"i{size}").char: f"int{8 * size}_t" for size in (1, 2, 4, 8
 _TYPES |= {np.dtype(f"u{size}").char: f"uint{8 * size}_t" for size in (1, 2, 4, 8)}
 
 
-def can_emit(step: Step) -> bool:
+def can_emit(step: FusedStep) -> bool:
     """Return whether a step can be part of a generated loop."""
     return _expression(step) is not None
 
 
-def _expression(step: Step) -> str | None:
+def _expression(step: FusedStep) -> str | None:
     if step.reduces or any(_char(dtype) not in _TYPES for dtype in step.dtypes):
         return None
     first, result = step.dtypes[0], step.dtypes[-1]
@@ -247,7 +247,7 @@ def _head(inputs: Sequence[tuple[int, int]], dtypes: Sequence[np.dtype[Any]], ro
     return f"n < {least} ? 0 : (-(uintptr_t)p{i} & {finite.LINE - 1}) / {dtypes[value].itemsize}"
 
 
-def _text(operation: Operation, names: dict[int, str]) -> str:
+def _text(operation: TaskOperation, names: dict[int, str]) -> str:
     step = operation.step
     result = step.dtypes[-1]
     pattern = _expression(step)

@@ -16,9 +16,9 @@ from ..kernels.kernelop import KernelOp, is_filled, kernel_of
 from ..kernels.windows import roots
 from .assembly import can_assemble
 from .composed import Composed
-from .fusedop import FusedOp, Output, Plan
+from .fusedop import FusedOp, FusedPlan, Output
 from .grouping import Grouping, Member, is_number, operands, read_by, whole
-from .region import Axis, Operand, Step
+from .region import Axis, FusedStep, Operand
 from .views import Seen, is_index_map, shape_of
 
 # How many operations are worth a region. One operation and a write to a window are one call of NumPy's anyway.
@@ -142,7 +142,7 @@ class _Building:
         self.arguments: dict[Variable, int] = {}
         self.reads: dict[Operand, Slot] = {}
         self.constants: list[np.ndarray] = []
-        self.steps: list[tuple[Step, tuple[Slot, ...]]] = []
+        self.steps: list[tuple[FusedStep, tuple[Slot, ...]]] = []
         # What a result of a write to a window is written to, and the slots of all results.
         self.targets: dict[Variable, int] = {}
         self._slots: dict[Variable, Slot] = {}
@@ -198,7 +198,7 @@ class _Building:
             else:
                 yield node not in self.inside
 
-    def plan(self, wanted: Collection[Member]) -> Plan:
+    def plan(self, wanted: Collection[Member]) -> FusedPlan:
         """Return the plan, with the results of these members as outputs."""
         first = {"read": 0, "constant": len(self.reads), "step": len(self.reads) + len(self.constants)}
 
@@ -215,7 +215,7 @@ class _Building:
             else:
                 axes = (*whole(type.shape), *([Axis(None)] if member.gives_rows else []))
                 outputs.append(Output(slot, type, (0,) * len(type.shape), axes, None))
-        return Plan(
+        return FusedPlan(
             self.members[0].space,
             tuple(map(_type_of, self.arguments)),
             tuple(self.reads),

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .known import known_of
-from .loops import Task
 from .region import CAST
+from .task_loops import Task
 
 # The bytes of a line of the cache, and of a block of values, of the largest ones: two vectors, which stay in registers.
 LINE = 64

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from .region import WHERE
-from .steps import Noted, Steps
+from .step_writer import Noted, StepWriter
 
 
 class Value:
     """Stands for an array in a formula: each operation is noted as a step."""
 
-    def __init__(self, steps: Steps, operand: Noted) -> None:
+    def __init__(self, steps: StepWriter, operand: Noted) -> None:
         self.steps, self.operand = steps, operand
 
     @property

@@ -19,7 +19,7 @@ from . import elsewhere
 from .composed import Composed
 from .grouping import whole
 from .machine import bind, compile_now, is_program, program_of
-from .region import Axis, Operand, Region, Step
+from .region import Axis, FusedRegion, FusedStep, Operand
 
 if TYPE_CHECKING:
     from ._machine import Program
@@ -54,14 +54,14 @@ class Output(NamedTuple):
     base: int | None
 
 
-class Plan(NamedTuple):
-    """What a fused operation computes of its inputs, wherever its outputs are; see ``Region``."""
+class FusedPlan(NamedTuple):
+    """What a fused operation computes of its inputs, wherever its outputs are; see ``FusedRegion``."""
 
     shape: tuple[int, ...]
     inputs: tuple[ArrayType, ...]
     reads: tuple[Operand, ...]
     constants: tuple[np.ndarray, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[FusedStep, ...]
     outputs: tuple[Output, ...]
 
     def key(self) -> Hashable:
@@ -91,7 +91,9 @@ class FusedOp(Op):
 
     can_wait = True
 
-    def __init__(self, backend: Handle, plan: Plan, composed: Composed, host: Mapping[int, int] | None = None) -> None:
+    def __init__(
+        self, backend: Handle, plan: FusedPlan, composed: Composed, host: Mapping[int, int] | None = None
+    ) -> None:
         self.backend, self.plan, self.composed, self.host = backend, plan, composed, dict(host or {})
         super().__init__(
             f"fused{composed.label}",
@@ -122,7 +124,7 @@ class FusedOp(Op):
         host = {key: place for key, place in self.host.items() if key not in keys}
         return self if host == self.host else FusedOp(self.backend, self.plan, self.composed, host)
 
-    def as_region(self) -> Region:
+    def as_region(self) -> FusedRegion:
         """Return what runs: of the inputs, and of memory for each output that isn't in that of an input."""
         plan, arguments = self.plan, [*self.plan.inputs]
         writes = []
@@ -131,7 +133,7 @@ class FusedOp(Op):
             if key not in self.host:
                 arguments.append(output.type)
             writes.append((output.slot, Operand(place, output.start, output.axes)))
-        return Region(plan.shape, tuple(arguments), plan.reads, plan.constants, plan.steps, tuple(writes))
+        return FusedRegion(plan.shape, tuple(arguments), plan.reads, plan.constants, plan.steps, tuple(writes))
 
     def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of results."""

@@ -10,7 +10,7 @@ from ..._core.values.records import Record
 FIRST, NONE = object(), object()
 
 
-class Known(Record):
+class OperationFacts(Record):
     """What is known of an operation.
 
     Not written in C is what C leaves open (division and shifts of integers), what NumPy computes in its own way (exp,
@@ -39,17 +39,17 @@ class Known(Record):
     begins: Any = NONE
 
 
-STEPS: dict[str, Known] = {}
-_UNKNOWN = Known(is_exact=False)
+STEPS: dict[str, OperationFacts] = {}
+_UNKNOWN = OperationFacts(is_exact=False)
 
 
-def known_of(name: str) -> Known:
+def known_of(name: str) -> OperationFacts:
     """Return what is known of an operation, nothing of most."""
     return STEPS.get(name, _UNKNOWN)
 
 
 def _take(name: str, floats: str | None = None, integers: str | None = None, **facts: Any) -> None:
-    STEPS[name] = Known(floats, integers, **facts)
+    STEPS[name] = OperationFacts(floats, integers, **facts)
 
 
 def _alike(name: str, expression: str, **facts: Any) -> None:

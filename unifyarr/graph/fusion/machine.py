@@ -22,8 +22,8 @@ from . import background, cache, warn
 from ._private import error_settings
 from .assembly import Assembly, assemble, cost, number_places, own_name
 from .emit import source
-from .loops import Loop, find_loop
-from .region import Axis, Operand, Region, Step, run_by_steps
+from .region import Axis, FusedRegion, FusedStep, Operand, run_by_steps
+from .task_loops import Loop, find_loop
 from .threads import GRAIN, get_num_threads, main_thread
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def is_compiled() -> bool:
     return native is not None
 
 
-def bind(region: Region, host: HostLoops | None = None) -> Callable[..., Any]:
+def bind(region: FusedRegion, host: HostLoops | None = None) -> Callable[..., Any]:
     """Return a function that runs a region: of NumPy arrays, one for each of ``region.arguments``, in their order.
 
     With ``host`` it's a function of another engine's arrays, without warnings. It returns ``NotImplemented``, and does
@@ -72,7 +72,7 @@ def bind(region: Region, host: HostLoops | None = None) -> Callable[..., Any]:
     return program if host is None or host.exchange is not None else _through_numpy(program, host)
 
 
-def program_of(region: Region, host: HostLoops | None = None) -> Program | None:
+def program_of(region: FusedRegion, host: HostLoops | None = None) -> Program | None:
     """Return what the compiled part runs a region by, ``None`` if it can't; see ``bind``."""
     assembly = assemble(region) if native else None
     if assembly is None:
@@ -84,7 +84,7 @@ def program_of(region: Region, host: HostLoops | None = None) -> Program | None:
     return program
 
 
-def _by_steps(region: Region, host: HostLoops | None) -> Callable[..., None]:
+def _by_steps(region: FusedRegion, host: HostLoops | None) -> Callable[..., None]:
     def by_steps(*arrays: np.ndarray) -> None:
         run_by_steps(region, arrays)
 
@@ -120,12 +120,12 @@ def copying(shape: Sequence[int], target: ArrayType, host: HostLoops | None = No
 
 
 @lru_cache(maxsize=1024)
-def _copy(source: tuple[int, ...], target: tuple[int, ...], dtype: np.dtype[np.generic]) -> Region:
+def _copy(source: tuple[int, ...], target: tuple[int, ...], dtype: np.dtype[np.generic]) -> FusedRegion:
     new = len(target) - len(source)
     axes = [Axis(None if axis < new or source[axis - new] == 1 else axis - new) for axis in range(len(target))]
     read = Operand(0, (0,) * len(source), tuple(axes))
     written = Operand(1, (0,) * len(target), tuple(map(Axis, range(len(target)))))
-    return Region(target, ((source, dtype), (target, dtype)), (read,), (), (), ((0, written),))
+    return FusedRegion(target, ((source, dtype), (target, dtype)), (read,), (), (), ((0, written),))
 
 
 def compile_now(function: object) -> bool:
@@ -149,7 +149,7 @@ class _Hot:
     """Has a program compiled which is called often."""
 
     def __init__(
-        self, program: weakref.ref[Program], region: Region, by_steps: Callable[..., None], host: HostLoops | None
+        self, program: weakref.ref[Program], region: FusedRegion, by_steps: Callable[..., None], host: HostLoops | None
     ):
         self._program, self.region, self.by_steps, self.host = program, region, by_steps, host
 
@@ -163,7 +163,7 @@ class _Hot:
             compile_now(program)
 
 
-def _compiled(region: Region, by_steps: Callable[..., None], host: HostLoops | None) -> Program | None:
+def _compiled(region: FusedRegion, by_steps: Callable[..., None], host: HostLoops | None) -> Program | None:
     """Return a program with generated loops; ``None`` if there are none."""
     assembly = assemble(region, generated=True, watches=host is None)
     tasks = [each.task for each in assembly.instructions if each.checks] if assembly else []
@@ -231,7 +231,7 @@ def _instructions(assembly: Assembly, kernels: Iterator[int]) -> Iterator[tuple[
         yield from _instructions(assembly._replace(instructions=each.checks), kernels)
 
 
-def _address(step: Step) -> tuple[int, int]:
+def _address(step: FusedStep) -> tuple[int, int]:
     loop = find_loop(step) or Loop()
     if loop.ufunc is not None:
         # A reduction adds up in the order of NumPy's loop; other packages' ufuncs may have the names of NumPy's.

@@ -52,7 +52,7 @@ class Operand(NamedTuple):
     axes: tuple[Axis, ...]
 
 
-class Step(NamedTuple):
+class FusedStep(NamedTuple):
     """One operation on slots.
 
     Attributes
@@ -78,7 +78,7 @@ class Step(NamedTuple):
     quiet: bool = False
 
 
-class Region(NamedTuple):
+class FusedRegion(NamedTuple):
     """What one fused node computes.
 
     Slots are numbered: first the values that ``reads`` load, then ``constants``, then the results of ``steps``.
@@ -108,7 +108,7 @@ class Region(NamedTuple):
     arguments: tuple[tuple[tuple[int, ...], np.dtype[np.generic]], ...]
     reads: tuple[Operand, ...]
     constants: tuple[np.ndarray, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[FusedStep, ...]
     writes: tuple[tuple[int, Operand], ...]
 
 
@@ -123,7 +123,7 @@ def window_of(array: np.ndarray, operand: Operand, shape: tuple[int, ...]) -> np
     return np.roll(window, wraps, range(len(wraps))) if any(wraps) else window
 
 
-def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:
+def run_by_steps(region: FusedRegion, arrays: Sequence[np.ndarray]) -> None:
     """Run a region one step after the other, on whole arrays: what every other executor is compared with."""
     slots: list[Any] = [window_of(arrays[each.argument], each, region.shape) for each in region.reads]
     slots += region.constants
@@ -141,7 +141,7 @@ def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:
         window_of(arrays[operand.argument], operand, lengths)[...] = value
 
 
-def _result(step: Step, values: Sequence[Any]) -> object:
+def _result(step: FusedStep, values: Sequence[Any]) -> object:
     if step.name == WHERE:
         return np.where(*values)
     if step.name == CAST:
@@ -160,7 +160,7 @@ def _signature(name: str, dtypes: tuple[np.dtype[Any], ...]) -> str:
     return found
 
 
-def _is_row(value: np.ndarray, region: Region) -> bool:
+def _is_row(value: np.ndarray, region: FusedRegion) -> bool:
     return value.ndim == len(region.shape) and value.shape[-1:] == (1,) and region.shape[-1:] != (1,)
 
 

@@ -6,26 +6,26 @@ from collections.abc import Collection
 
 from .emit import can_emit
 from .known import known_of
-from .loops import Operation, Task
-from .region import WHERE, Region
+from .region import WHERE, FusedRegion
+from .task_loops import Task, TaskOperation
 
 COPY = "copy"
 # The most values that a group reads and writes: MOST_OPERANDS in native/program.h.
 MOST_OPERANDS = 60
 
 
-def alone(operation: Operation) -> Task:
+def alone(operation: TaskOperation) -> Task:
     """Return the task of one operation, by the loop of its step."""
     return Task((operation,), operation.inputs, (operation.value,))
 
 
-def grouped(region: Region, operations: list[Operation], by_row: list[bool | None]) -> list[Task]:
+def grouped(region: FusedRegion, operations: list[TaskOperation], by_row: list[bool | None]) -> list[Task]:
     """Return tasks for operations in which those that can be generated are together, as far as their order allows."""
     levels: dict[int, int] = {}
     emitted: dict[int, bool] = {}
     roots: dict[int, int] = {}
-    groups: dict[int, list[Operation]] = {}
-    others: dict[int, list[Operation]] = {}
+    groups: dict[int, list[TaskOperation]] = {}
+    others: dict[int, list[TaskOperation]] = {}
     read = {i for each in operations for i in each.inputs} | {slot for slot, _ in region.writes}
     constants = range(len(region.reads), len(region.reads) + len(region.constants))
     for each in operations:
@@ -53,7 +53,7 @@ def grouped(region: Region, operations: list[Operation], by_row: list[bool | Non
     return tasks
 
 
-def _may_be_known(operation: Operation, roots: dict[int, int]) -> bool:
+def _may_be_known(operation: TaskOperation, roots: dict[int, int]) -> bool:
     """Return whether a compiler may know the result, as that of ``n - n``; note the value that it follows from.
 
     It would divide by such a result when it compiles, or leave out what computes the value: no flag would be raised.
@@ -67,7 +67,7 @@ def _may_be_known(operation: Operation, roots: dict[int, int]) -> bool:
     return bool(others) and follows and is_exact and not is_doubled and not known_of(step.name).varies
 
 
-def _group(operations: list[Operation], used: Collection[int]) -> Task:
+def _group(operations: list[TaskOperation], used: Collection[int]) -> Task:
     made = {each.value for each in operations}
     inputs = dict.fromkeys(i for each in operations for i in each.inputs if i not in made)
     return Task(tuple(operations), tuple(inputs), tuple(each.value for each in operations if each.value in used))

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..._core.kernels.record import Order
+from ..._core.kernels.record import MemoryOrder
 from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Variable
 from ..kernels.kernelop import COPY, KernelOp
@@ -154,7 +154,7 @@ def _order_after(node: Apply, inputs: Sequence[int]) -> int:
     if not isinstance(op, KernelOp):
         return UNKNOWN
     order = op.record.order
-    if order is Order.DENSE:
+    if order is MemoryOrder.DENSE:
         return DENSE
     if op.writes or op.name == COPY:
         return inputs[0]
@@ -163,8 +163,8 @@ def _order_after(node: Apply, inputs: Sequence[int]) -> int:
     if op.name in ("astype", "roll"):
         # Its result is in the order of memory, in which an axis whose elements repeat comes last.
         return DENSE if inputs[0] >= ORDERED else UNKNOWN
-    if order is Order.STAYS:
+    if order is MemoryOrder.STAYS:
         # Indices may have gaps.
         least = DENSE if op.record.indexed is None else ORDERED
         return DENSE if inputs[0] == DENSE and min(inputs) >= least else UNKNOWN
-    return DENSE if order is Order.KEEPS and all(inputs) else UNKNOWN
+    return DENSE if order is MemoryOrder.KEEPS and all(inputs) else UNKNOWN

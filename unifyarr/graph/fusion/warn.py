@@ -12,7 +12,7 @@ from types import ModuleType
 
 import numpy as np
 
-from .region import Step
+from .region import FusedStep
 
 # In the order in which NumPy warns, with the bits of the flags.
 _FLAGS = {
@@ -34,7 +34,7 @@ def flags_to_watch() -> int:
     return sum(flag for kind, (flag, _) in _FLAGS.items() if modes[kind] == "warn")
 
 
-def asker(steps: Sequence[Step]) -> Callable[[], bool] | None:
+def asker(steps: Sequence[FusedStep]) -> Callable[[], bool] | None:
     """Return what is asked before each run of some steps: whether their loops may run. ``None`` if they always may."""
     return _scipy_is_quiet if any(step.name.startswith(_SCIPY) for step in steps) else None
 
@@ -59,7 +59,7 @@ def _scipy_is_quiet() -> bool:
 class Report:
     """Gives the warnings of a run, from the flags of its steps."""
 
-    def __init__(self, steps: Sequence[Step]):
+    def __init__(self, steps: Sequence[FusedStep]):
         self._names = ["reduce" if step.reduces else step.name.rpartition(".")[2] for step in steps]
 
     def __call__(self, flags: bytes) -> None:

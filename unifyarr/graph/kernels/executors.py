@@ -20,7 +20,7 @@ Executor = Callable[..., Sequence[Any]]
 Joined = Callable[["Schedule", Sequence[Callable[..., Any]]], "Callable[..., list[Any]] | None"]
 
 
-class Instruction(NamedTuple):
+class ScheduledNode(NamedTuple):
     """One node of a schedule.
 
     It has the places of the node's inputs and outputs, the places of the buffers that it may write to, one for each
@@ -80,7 +80,7 @@ class Schedule:
         self._kept = {places[first]: places[result] for first, result in borrowed.items()}
         self._buffers: dict[int, Any] = {}
         self.instructions = [
-            Instruction(
+            ScheduledNode(
                 node,
                 tuple(places[v] for v in node.inputs),
                 tuple(places[v] for v in node.outputs),

@@ -6,7 +6,7 @@ from ..._core.kernels.record import Alias, Fails
 from ..core.basic import Apply, Op, Variable
 from .hosting import is_users
 from .kernelop import COPY, KernelOp, is_elementwise, is_kernel, unknown_inputs
-from .operations import UserOp
+from .user_op_nodes import UserOp
 
 
 def may_fail(node: Apply) -> bool:

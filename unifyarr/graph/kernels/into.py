@@ -8,7 +8,7 @@ from typing import Any
 from ..core.basic import Apply, Op
 
 
-class Into(Op):
+class WrittenInto(Op):
     """Another operation, whose output ``key`` is written to the last input, which it doesn't read otherwise."""
 
     def __init__(self, op: Op, key: int, node: Apply) -> None:
@@ -28,7 +28,9 @@ class Into(Op):
     def twins(self, node: Apply) -> list[Op]:
         """Return the operations that have one more output in the memory of an input."""
         inner = Apply(self.op, node.inputs[:-1], [each.type for each in node.outputs])
-        return [Into(twin, self.key, inner) for twin in self.op.twins(inner) if self.key not in twin.destroys(inner)]
+        return [
+            WrittenInto(twin, self.key, inner) for twin in self.op.twins(inner) if self.key not in twin.destroys(inner)
+        ]
 
     def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
         """Return the result, or the tuple of results."""
@@ -50,11 +52,11 @@ class Into(Op):
 
 def innermost(op: Op) -> Op:
     """Return the operation that runs."""
-    while isinstance(op, Into):
+    while isinstance(op, WrittenInto):
         op = op.op
     return op
 
 
 def computed_into(node: Apply, key: int, target: Any) -> Apply:
     """Return an application that writes an output to a target, and computes the same as a node."""
-    return Apply(Into(node.op, key, node), [*node.inputs, target], [each.type for each in node.outputs])
+    return Apply(WrittenInto(node.op, key, node), [*node.inputs, target], [each.type for each in node.outputs])

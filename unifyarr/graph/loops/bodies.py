@@ -62,7 +62,7 @@ class BodyTrace(EnclosedTrace):
         return found
 
 
-class Captured(NamedTuple):
+class CapturedInput(NamedTuple):
     """An array from outside that a body captured: that of the trace around, and the input that stands for it."""
 
     array: Array
@@ -75,7 +75,7 @@ class Found(NamedTuple):
     """What the trace of a body found: its inputs, what it captured, and what it returns."""
 
     inputs: list[Variable]
-    captured: list[Captured]
+    captured: list[CapturedInput]
     results: list[Variable]
 
 
@@ -92,7 +92,8 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
     leaves, spec = flatten((tuple(given), {}))
     made = trace_call(body, leaves, spec, BodyTrace(enclosing))
     captured = [
-        Captured(x, made.inputs[place], made.updates.get(place)) for place, x in enumerate(made.captured, len(leaves))
+        CapturedInput(x, made.inputs[place], made.updates.get(place))
+        for place, x in enumerate(made.captured, len(leaves))
     ]
     return Found(made.inputs[: len(leaves)], captured, made.computed)
 

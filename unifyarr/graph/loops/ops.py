@@ -23,8 +23,8 @@ from ..core.basic import Apply, Op
 from ..kernels.executors import Executor
 from ..run.registry import Rewrite
 from .bodies import Body, buffer, fresh
+from .body_watch import BodyWatch, Checks
 from .stages import Stages, stages_of
-from .watching import Checks, Watch
 
 
 class BodiesOp(Op):
@@ -81,14 +81,14 @@ class BodiesOp(Op):
         watch = None if hidden or any(map(self.backend.records_gradient, inputs)) else Checks(node)
         return self._as_outputs(self.results(inputs, watch))
 
-    def watched(self, watch: Watch, *inputs: object) -> object:
+    def watched(self, watch: BodyWatch, *inputs: object) -> object:
         """Return what ``perform`` does; ``watch`` runs the bodies."""
         return self._as_outputs(self.results(inputs, watch))
 
     def _as_outputs(self, results: Sequence[object]) -> object:
         return tuple(results) if self.nout > 1 else results[0]
 
-    def results(self, inputs: Sequence[object], watch: Watch | None = None) -> Sequence[Native]:
+    def results(self, inputs: Sequence[object], watch: BodyWatch | None = None) -> Sequence[Native]:
         """Return the natives of all outputs; ``watch`` runs the bodies, if that is given."""
         raise NotImplementedError
 
@@ -108,7 +108,7 @@ class ScanOp(BodiesOp):
         self.carried, self.rows, self.length, self.reverse = carried, rows, length, reverse
         super().__init__("scan", [body], carried, rows, length, reverse, nout=len(body.types))
 
-    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Native]:
+    def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Native]:
         """Return the natives of all outputs."""
         (body,), carried = self.bodies, self.carried
         state, xs, captured = inputs[:carried], inputs[carried : carried + self.rows], inputs[carried + self.rows :]
@@ -146,14 +146,14 @@ class ScanOp(BodiesOp):
             return None
         return stages_of(self.backend, [body.rewritten], body.strides, self.carried, self.rows, self.waits)
 
-    def _run(self, plain: Executor, watch: Watch | None) -> Executor:
+    def _run(self, plain: Executor, watch: BodyWatch | None) -> Executor:
         return plain if watch is None else watch.steps(self.bodies[0], plain, last=self.length - 1)
 
     def _places(self) -> range:
         return range(self.length)[:: -1 if self.reverse else 1]
 
     def _in_place(
-        self, state: Sequence[Any], xs: Sequence[Any], captured: Sequence[Any], watch: Watch | None
+        self, state: Sequence[Any], xs: Sequence[Any], captured: Sequence[Any], watch: BodyWatch | None
     ) -> list[Native]:
         (body,), carried, backend = self.bodies, self.carried, self.backend
         natives = (*state, *xs, *captured)
@@ -189,7 +189,7 @@ class WhileOp(BodiesOp):
         graphs, strides = [each.rewritten for each in self.bodies], self.bodies[0].strides
         return stages_of(self.backend, graphs, strides, self.carried, wait=self.waits)
 
-    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Any]:
+    def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Any]:
         """Return what is carried in the end."""
         (condition, body), carried = self.bodies, self.carried
         state, captured = list(inputs[:carried]), inputs[carried:]
@@ -211,7 +211,7 @@ class WhileOp(BodiesOp):
             )
         return self._by_steps(state, captured, watch) if found is None else found
 
-    def _by_steps(self, state: Sequence[Any], captured: Sequence[Any], watch: Watch | None) -> Sequence[object]:
+    def _by_steps(self, state: Sequence[Any], captured: Sequence[Any], watch: BodyWatch | None) -> Sequence[object]:
         """Return what is carried in the end, by a loop of Python: until no element of a batch goes on."""
         (condition, body), backend = self.bodies, self.backend
         is_batch, where = any(map(backend.hides_values, (*state, *captured))), backend.kernel("where")
@@ -231,7 +231,7 @@ class WhileOp(BodiesOp):
             # An element of a batch that is done keeps its values.
             state = [where(goes_on, *pair) for pair in zip(new, state, strict=True)] if is_batch else list(new)
 
-    def _runs(self, holds: Executor, run: Executor, watch: Watch | None) -> tuple[Executor, Executor]:
+    def _runs(self, holds: Executor, run: Executor, watch: BodyWatch | None) -> tuple[Executor, Executor]:
         if watch is None:
             return holds, run
         condition, body = self.bodies
@@ -246,7 +246,7 @@ class SwitchOp(BodiesOp):
     def __init__(self, branches: Sequence[Body]) -> None:
         super().__init__("switch", branches, nout=len(branches[0].types))
 
-    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Any]:
+    def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Any]:
         """Return what the chosen function returns."""
         index, *captured = inputs
         if watch is not None:

@@ -11,7 +11,7 @@ from ..._core.engines.handle import Handle
 from ..._core.values.native import Native
 from ..core.fgraph import FunctionGraph
 from ..fusion import machine
-from .steps import NotStaged, Steps, is_stage
+from .stage_builder import NotStaged, StageBuilder, is_stage
 
 
 class Stages:
@@ -35,7 +35,7 @@ class Stages:
         self._loops = None if backend.name == "numpy" else backend.host_loops()
         self.calls = not all(is_stage(node) for graph in graphs for node in graph.apply_nodes)
         *conditions, step = graphs
-        self.steps = steps = Steps(backend, strides, carried, rows, self.calls, wait)
+        self.steps = steps = StageBuilder(backend, strides, carried, rows, self.calls, wait)
         self._truth, self._tested = -1, -1
         for condition in conditions:
             steps.add(condition)

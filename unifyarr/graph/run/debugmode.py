@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..._core.calling.bodies import check_outcome, outcome_of
+from ..._core.calling.body_checks import check_outcome, outcome_of
 from ..._core.engines.comparing import native_values, restore, same, same_bits
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import checked
@@ -22,9 +22,9 @@ from ..core.history import History
 from ..core.memory import memory_plan
 from ..core.nodes import sorted_nodes
 from ..fusion.fusedop import FusedOp
-from ..kernels.executors import Instruction, Schedule
+from ..kernels.executors import Schedule, ScheduledNode
 from ..kernels.into import innermost
-from ..kernels.operations import UserOp
+from ..kernels.user_op_nodes import UserOp
 from .noderun import NodeRun, check_types, results_of
 from .recorded import Storage
 
@@ -72,7 +72,7 @@ class DebugProgram:
         self._schedule = self._scheduled(self.fgraph)
         check_same(self._schedule, self._scheduled(again), backend, (self.fgraph.history, again.history))
         self._stands_for = stands_for(self.fgraph, fgraph, self._origins)
-        self._places = Places.of(self._schedule, self.fgraph)
+        self._places = ScheduleVariables.of(self._schedule, self.fgraph)
 
     def _scheduled(self, fgraph: FunctionGraph) -> Schedule:
         return Schedule(fgraph, memory_plan(fgraph) if self.backend.mutable else {})
@@ -120,7 +120,10 @@ class DebugProgram:
         )
 
     def _run_checked(
-        self, places: Places, natives: Sequence[Native], check: Callable[[Storage, int], None] = lambda *each: None
+        self,
+        places: ScheduleVariables,
+        natives: Sequence[Native],
+        check: Callable[[Storage, int], None] = lambda *each: None,
     ) -> list[Native]:
         """Run a schedule node by node; ``check`` looks at the value at a place, as soon as it's there."""
         schedule, storage = places.schedule, Storage(self.backend, places.variables)
@@ -143,7 +146,7 @@ class DebugProgram:
         if isinstance(op, FusedOp):
             # Its parts are checked in their turn. What it's written into isn't read.
             composed = op.composed.graph
-            places = Places.of(Schedule(composed, {}), composed)
+            places = ScheduleVariables.of(Schedule(composed, {}), composed)
             return lambda inputs: self._run_checked(places, inputs[: len(composed.inputs)])
         if op is not node.op:
             pure = Apply(op, node.inputs[:-1], [each.type for each in node.outputs])
@@ -211,7 +214,7 @@ def check_same(first: Schedule, second: Schedule, backend: Handle, histories: Se
         )
 
 
-def _put(history: History, instruction: Instruction) -> list[str]:
+def _put(history: History, instruction: ScheduledNode) -> list[str]:
     return [name for output in instruction.node.outputs[:1] for name in history.rewriters(output)]
 
 
@@ -221,7 +224,7 @@ def _equal(first: object, second: object, backend: Handle) -> bool:
     return same_bits(native_values(backend, first), native_values(backend, second))
 
 
-class Places(NamedTuple):
+class ScheduleVariables(NamedTuple):
     """A schedule with the variable of each place, the last node that reads it, and the places that outlive the run."""
 
     schedule: Schedule
@@ -230,7 +233,7 @@ class Places(NamedTuple):
     kept: set[int]
 
     @staticmethod
-    def of(schedule: Schedule, fgraph: FunctionGraph) -> Places:
+    def of(schedule: Schedule, fgraph: FunctionGraph) -> ScheduleVariables:
         """Return the places of the schedule of a graph."""
         variables = dict(zip((*schedule.inputs, *schedule.outputs), (*fgraph.inputs, *fgraph.outputs), strict=True))
         last: dict[int, int] = {}
@@ -238,7 +241,7 @@ class Places(NamedTuple):
             variables.update(zip((*inputs, *outputs), (*node.inputs, *node.outputs), strict=True))
             last.update(dict.fromkeys(inputs, number))
         constants = (place for place, variable in variables.items() if isinstance(variable, Constant))
-        return Places(schedule, variables, last, {*schedule.inputs, *schedule.outputs, *constants})
+        return ScheduleVariables(schedule, variables, last, {*schedule.inputs, *schedule.outputs, *constants})
 
     def is_read(self, number: int) -> Callable[[int], bool]:
         """Return a function that says whether a place is read after a step."""

@@ -14,7 +14,7 @@ from ...errors import BadDestroyMap, BadInplace, BadOptimization, BadThunkOutput
 from ...modes.debug import UNSET
 from ..core.basic import Apply, Type
 from ..fusion.fusedop import FusedOp
-from ..kernels.executors import Instruction
+from ..kernels.executors import ScheduledNode
 from ..kernels.hosting import fits, is_users, performed_on
 from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
@@ -31,7 +31,7 @@ class NodeRun:
     def __init__(
         self,
         storage: Storage,
-        instruction: Instruction,
+        instruction: ScheduledNode,
         is_read: Callable[[int], bool],
         is_live: Callable[[int], bool],
     ) -> None:

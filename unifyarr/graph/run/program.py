@@ -13,7 +13,7 @@ from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
 from ..._core.values.native import Native
 from ..._core.writing.inplace import check_target, finish_all, put
-from ..._core.writing.telling import tell_copied
+from ..._core.writing.write_log import tell_copied
 from ...errors import BackendFeatureError, CompileWarning
 from ...modes.trace.crossing import Crossing, Store, stores_of
 from ...modes.trace.trace import Trace, trace_call
@@ -33,7 +33,7 @@ from .options import Options
 from .registry import Rewrite, selected
 from .rewriting import Rewriting
 from .staleness import check_current
-from .telling import tell_in_python, tell_lowered, tell_refused
+from .trace_log import tell_in_python, tell_lowered, tell_refused
 
 # So many calls copy arrays that something else refers to, for the executor that uses up all that are written: one of
 # their own would be compiled for them.

@@ -26,7 +26,7 @@ from ..core.written import Written
 from ..fusion.finding import fuse
 from ..fusion.lowering import Lowering, lower
 from ..fusion.machine import is_compiled
-from ..fusion.recipes import are_loops
+from ..fusion.step_recipes import are_loops
 from ..kernels.cleanups import RULES, folded, is_on_mutable, read_behind_writes
 from ..kernels.executors import shared
 from ..kernels.failing import may_fail
@@ -35,7 +35,7 @@ from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, stored
 from ..kernels.windows import compute_in_window, write_to_own
 from .ordering import mark, unmark
 from .registry import REGISTERED, Own, Rewrite
-from .telling import tell_refused_rewrite
+from .trace_log import tell_refused_rewrite
 
 
 @dataclass(frozen=True)

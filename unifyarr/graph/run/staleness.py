@@ -17,7 +17,7 @@ from ..core.fgraph import FunctionGraph
 from ..core.names import name_of
 from ..core.nodes import sorted_nodes
 from ..core.structure import structure
-from .keys import exact
+from .cache_keys import exact
 
 
 def check_current(name: str, before: TracedCall, now: TracedCall) -> None:

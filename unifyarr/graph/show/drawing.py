@@ -11,7 +11,7 @@ from ..core.fgraph import FunctionGraph
 from ..core.lifetimes import lifetimes, settled
 from ..core.memory import memory_plan
 from ..core.names import describe, name_of, title
-from .placement import Edge, Layout, Line, layered
+from .placement import DrawnEdge, Line, Placement, layered
 
 # Light colours that are safe for colour-blind readers: Paul Tol's schemes, https://sronpersonalpages.nl/~pault.
 COLOURS = ("#99ddff", "#eedd88", "#bbcc33", "#ffaabb", "#77aadd", "#dddddd", "#44bb99", "#ccaadd", "#aaaa00")
@@ -30,7 +30,7 @@ LIMIT, TEXT = 500, 36
 SIZE, CHARACTER, ROW, MARGIN, PADDING = 12, 7.3, 20.0, 16.0, 8.0
 
 
-class Cell(NamedTuple):
+class ValueCell(NamedTuple):
     """A value: its type, and the number of the memory that it shares with other values."""
 
     text: str
@@ -42,7 +42,7 @@ class Box(NamedTuple):
 
     kind: str
     title: str
-    cells: tuple[Cell, ...]
+    cells: tuple[ValueCell, ...]
     destroys: bool = False
 
     @property
@@ -123,11 +123,11 @@ def _kinds(node: Apply) -> dict[int, str]:
     return kinds | dict.fromkeys(node.op.victims(node), "destroyed")
 
 
-def _cell(variable: Variable, memory: dict[Variable, int]) -> Cell:
-    return Cell(describe(variable.type) or "?", memory.get(variable))
+def _cell(variable: Variable, memory: dict[Variable, int]) -> ValueCell:
+    return ValueCell(describe(variable.type) or "?", memory.get(variable))
 
 
-def _text(cell: Cell) -> str:
+def _text(cell: ValueCell) -> str:
     return _short(cell.text) + ("" if cell.memory is None else f" #{cell.memory}")
 
 
@@ -135,7 +135,7 @@ def _short(text: str) -> str:
     return text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"
 
 
-def _colour(cell: Cell) -> str:
+def _colour(cell: ValueCell) -> str:
     return WHITE if cell.memory is None else COLOURS[cell.memory % len(COLOURS)]
 
 
@@ -195,12 +195,12 @@ def svg(fgraph: FunctionGraph, limit: int = LIMIT) -> str:
     for source, cell, target, index, kind in arrows:
         widths, (width, _) = boxes[source].widths, boxes[target].size
         start = sum(widths[:cell]) + widths[cell] / 2 - sum(widths) / 2
-        edges.append(Edge(source, start, target, width * ((index + 1) / (inputs[target] + 1) - 0.5), kind))
+        edges.append(DrawnEdge(source, start, target, width * ((index + 1) / (inputs[target] + 1) - 0.5), kind))
     layout = layered([box.size for box in boxes], edges)
     return _image(*_legend_size(layout), [*_body(boxes, layout), *_legend(layout.height + 2 * ROW)])
 
 
-def _body(boxes: list[Box], layout: Layout) -> Iterator[str]:
+def _body(boxes: list[Box], layout: Placement) -> Iterator[str]:
     # Red arrows are drawn last, over everything else.
     for kind, style in STYLES.items():
         lines = [line for line in layout.lines if line.kind == kind]
@@ -251,7 +251,7 @@ def _label(x: float, y: float, text: str, more: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}"{" " if more else ""}{more}>{_escaped(text)}</text>'
 
 
-def _legend_size(layout: Layout) -> tuple[float, float]:
+def _legend_size(layout: Placement) -> tuple[float, float]:
     return max(layout.width, _legend_width()), layout.height + 3 * ROW
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..core.fgraph import FunctionGraph
 from ..core.names import describe
 from .drawing import LIMIT, svg
-from .tables import Table
+from .tables import TextTable
 
 if TYPE_CHECKING:
     from ..run.program import Program
@@ -36,4 +36,4 @@ def html_of_compiled(name: str, programs: Sequence[Program]) -> str:
         for nodes in [each.fgraph.apply_nodes]
     ]
     below = [] if rows else ["no call so far"]
-    return Table([f"compiled {name}()"], ["for arrays", "backend", "operations"], "llr", rows, below).html()
+    return TextTable([f"compiled {name}()"], ["for arrays", "backend", "operations"], "llr", rows, below).html()

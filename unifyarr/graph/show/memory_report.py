@@ -14,7 +14,7 @@ from ..core.names import describe, name_of, title
 from ..kernels.executors import Schedule
 from ..loops.bodies import Body
 from ..loops.ops import BodiesOp
-from .tables import Table, bytes_text
+from .tables import TextTable, bytes_text
 
 if TYPE_CHECKING:
     from ..._core.engines.handle import Handle
@@ -127,7 +127,7 @@ class ProgramMemory:
     refusal: str | None = None
     refused: tuple[str, ...] = ()
 
-    def _table(self) -> Table:
+    def _table(self) -> TextTable:
         after = "planned by the engine" if self.peak_after is None else bytes_text(self.peak_after)
         # Only the largest buffers, in their order.
         large = sorted(self.buffers, key=lambda each: -(each.bytes or 0))[:SHOWN]
@@ -137,7 +137,7 @@ class ProgramMemory:
         rest = (
             [f"… {len(self.buffers) - len(shown)} more, none of them larger"] if len(shown) < len(self.buffers) else []
         )
-        return Table(
+        return TextTable(
             [f"({_listed(self.arguments)}) on {self.backend}, {self.steps} operations"],
             ["memory", "type", "bytes", "from", "to", "holds"],
             "llrrrl",

@@ -20,7 +20,7 @@ EFFORT = 400_000
 STRAIGHT = 8.0
 
 
-class Edge(NamedTuple):
+class DrawnEdge(NamedTuple):
     """An edge from one box to a later one. The two ends are horizontal distances from the boxes' centres."""
 
     source: int
@@ -43,7 +43,7 @@ class Line(NamedTuple):
     arrow: bool
 
 
-class Layout(NamedTuple):
+class Placement(NamedTuple):
     """The top centres of the boxes, the lines, and the size of the drawing."""
 
     places: list[tuple[float, float]]
@@ -60,7 +60,7 @@ class _Link(NamedTuple):
     kind: str
 
 
-def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layout:
+def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[DrawnEdge]) -> Placement:
     """Return the layout of boxes with given widths and heights. Each edge leads to a later box."""
     layers = _layers(len(sizes), edges)
     items = list(layers)
@@ -98,10 +98,10 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layo
     ]
     places = [(x[item], tops[items[item]]) for item in range(len(sizes))]
     width = max((x[item] + widths[item] / 2 for item in range(len(items))), default=0.0)
-    return Layout(places, lines, width, max(y - LAYER_GAP, 0.0))
+    return Placement(places, lines, width, max(y - LAYER_GAP, 0.0))
 
 
-def _layers(count: int, edges: Iterable[Edge]) -> list[int]:
+def _layers(count: int, edges: Iterable[DrawnEdge]) -> list[int]:
     layers, highest, fed = [0] * count, [-1] * count, [False] * count
     for edge in sorted(edges, key=lambda edge: edge.target):
         layers[edge.target] = max(layers[edge.target], layers[edge.source] + 1)
@@ -114,9 +114,9 @@ def _layers(count: int, edges: Iterable[Edge]) -> list[int]:
     return [high if high >= 0 else layer for layer, high in zip(layers, highest, strict=True)]
 
 
-def _links(edges: Iterable[Edge], items: list[int]) -> list[_Link]:
+def _links(edges: Iterable[DrawnEdge], items: list[int]) -> list[_Link]:
     """Return the parts of edges from each layer to the next; edges that skip layers add their places to ``items``."""
-    bundles: dict[tuple[int, float], list[Edge]] = {}
+    bundles: dict[tuple[int, float], list[DrawnEdge]] = {}
     for edge in edges:
         bundles.setdefault((edge.source, edge.start), []).append(edge)
     links = []

@@ -15,7 +15,7 @@ from ..kernels.executors import Executor, Schedule
 from ..kernels.hosting import run_of
 from ..loops.bodies import Body
 from ..loops.ops import BodiesOp
-from .tables import Table, bytes_text, seconds_text
+from .tables import TextTable, bytes_text, seconds_text
 
 if TYPE_CHECKING:
     from ..._core.engines.handle import Handle
@@ -75,7 +75,7 @@ class ProfileReport:
         """The sum of the operations' times."""
         return sum(op.seconds for op in self.ops)
 
-    def _table(self) -> Table:
+    def _table(self) -> TextTable:
         total = self.seconds
         rows = [
             (
@@ -91,7 +91,7 @@ class ProfileReport:
         ]
         calls, inplace = sum(op.calls for op in self.ops), sum(op.inplace for op in self.ops)
         rows.append(("all", str(calls), str(inplace), seconds_text(total), "", ""))
-        return Table(
+        return TextTable(
             [f"{self.function} on {self.backend}: {seconds_text(self.elapsed)}"],
             ["operation", "calls", "in place", "time", "share", "read and written"],
             "lrrrrr",

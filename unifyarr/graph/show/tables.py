@@ -7,7 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 
-class Table(NamedTuple):
+class TextTable(NamedTuple):
     """Lines above, columns with titles, and lines below; ``align`` has a letter for each column."""
 
     above: Sequence[str]

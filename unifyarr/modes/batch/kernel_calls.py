@@ -23,7 +23,7 @@ class Declined(Exception):
     """A kernel returned ``NotImplemented``: it doesn't do this call."""
 
 
-class Call:
+class BatchCall:
     """What a rule knows of a call beside its arguments, and what rules have in common.
 
     Called itself, with values and static arguments, it calls the kernel that the rule is for.
@@ -138,7 +138,7 @@ def batching(base: Handle, name: str, kernel: Callable[..., Any], densely: Calla
         else:
             told = static.pop("result", None), static.pop("offered", False)
             try:
-                found = rule(Call(base, kernel, natives, told), *natives, **static)
+                found = rule(BatchCall(base, kernel, natives, told), *natives, **static)
             except Declined:
                 return NotImplemented
         if found is NotImplemented:

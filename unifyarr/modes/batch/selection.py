@@ -12,7 +12,7 @@ from .natives import Batched
 _WORDS = "a batch", "or do it outside of vmap()"
 
 
-class BatchedSelection(Batched, dense.Selected):
+class BatchedSelection(Batched, dense.DenseSelection):
     """A native of a batch that is a selection."""
 
     __slots__ = ("_dense", "axis", "mask")
@@ -54,7 +54,7 @@ class BatchedPlaces(BatchedSelection, dense.SelectedPlaces):
 
 def entered(native: Any) -> Batched:
     """Return a native of the backend of the values as that of each element: a selection as one of the batch."""
-    if not isinstance(native, dense.Selected):
+    if not isinstance(native, dense.DenseSelection):
         return Batched(native, True)
     mask = Batched(native.mask, True)
     if not isinstance(native, dense.SelectedPlaces):

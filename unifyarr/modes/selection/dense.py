@@ -18,7 +18,7 @@ from ...errors import TraceError
 _BOOL = np.dtype(bool)
 
 
-class Selected(Native):
+class DenseSelection(Native):
     """A native of a backend: the elements of ``dense`` where ``mask``, which is 1-d, is true along an axis.
 
     Both are natives of that backend. Its own classes of selections have the slots.
@@ -35,7 +35,7 @@ class Selected(Native):
         raise NotImplementedError
 
 
-class SelectedPlaces(Selected):
+class SelectedPlaces(DenseSelection):
     """The places where a mask is true: the indices along the axis ``place`` of an array of the shape ``of``.
 
     ``inside``, if given, is the mask of a selection: the places are those of its elements that ``mask`` has, too.
@@ -107,7 +107,7 @@ class Densely:
 
     def mask_of(self, natives: Sequence[Any], what: str) -> Any:
         """Return the mask of several selections, which has to be one."""
-        first, *others = [each.mask for each in natives if isinstance(each, Selected)]
+        first, *others = [each.mask for each in natives if isinstance(each, DenseSelection)]
         for other in others:
             if not self.is_same(first, other):
                 raise TraceError(
@@ -129,7 +129,7 @@ class Densely:
 
     def whole(self, natives: Sequence[Any], value: Any) -> list[Any]:
         """Return arrays, with those of selections filled with a number."""
-        return [self.filled(each, value) if isinstance(each, Selected) else each for each in natives]
+        return [self.filled(each, value) if isinstance(each, DenseSelection) else each for each in natives]
 
     def reshaped(self, x: Any, shape: tuple[int, ...]) -> Any:
         """Return an array in another shape."""
@@ -176,7 +176,7 @@ class Densely:
     def places(self, x: Any) -> tuple[Any, ...]:
         """Return where an array isn't zero, by the indices along each of its axes."""
         inside = None
-        if isinstance(x, Selected):
+        if isinstance(x, DenseSelection):
             if len(self.shape(x)) > 1:
                 self.refuse("nonzero()")
             inside = x.mask

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._core.kernels.record import REDUCTION, Kernel, kernel_named
 from ..._core.values.registering import entered_in
-from .dense import Densely, Selected
+from .dense import Densely, DenseSelection
 
 # The rules of kernels that have no number for a neutral element, by name.
 _OWN: dict[str, Callable[..., Any]] = {}
@@ -52,7 +52,7 @@ def outermost(dtype: np.dtype[Any], lowest: bool) -> Any:
 def _product_of_rows(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Any:
-    selections = [each for each in natives if isinstance(each, Selected)]
+    selections = [each for each in natives if isinstance(each, DenseSelection)]
     if len(selections) < len(natives):
         do.refuse(f"{name}()")
     do.mask_of(natives, f"{name}()")

@@ -11,7 +11,7 @@ import numpy as np
 from ..._core.kernels.record import ELEMENTWISE, kernel_named
 from ..._core.values.registering import entered_in
 from ..._core.values.shapes import broadcast
-from .dense import Densely, Selected, SelectedPlaces
+from .dense import Densely, DenseSelection, SelectedPlaces
 from .reductions import outermost, reduction_rule
 
 # What a combined write does, and what adds nothing to it.
@@ -37,17 +37,17 @@ def densely(
         return _put(do, natives, len(natives) - 2 if name == "scatter" else static["axes"], "set")
     if name == "scatter_reduce":
         return _put(do, natives, len(natives) - 2, static["reduction"])
-    if name == "repeat" and not isinstance(natives[0], Selected):
+    if name == "repeat" and not isinstance(natives[0], DenseSelection):
         return do.refuse_counts()
     record = kernel_named(name)
     if record.kind is ELEMENTWISE:
         return _alike(do, name, natives, static, result, offered)
-    if name == "take" and not isinstance(natives[0], Selected):
+    if name == "take" and not isinstance(natives[0], DenseSelection):
         return _taken_along(do, *natives, axis=static["axis"])
-    if name == "concat" and any(isinstance(each, Selected) and each.axis == static["axis"] for each in natives):
+    if name == "concat" and any(isinstance(each, DenseSelection) and each.axis == static["axis"] for each in natives):
         return _joined(do, natives, static["axis"])
     x = natives[0]
-    if isinstance(x, Selected):
+    if isinstance(x, DenseSelection):
         rule = _RULES.get(name)
         if rule is not None:
             return rule(do, x, natives[1:], static)
@@ -74,7 +74,7 @@ def _axes(static: dict[str, Any], ndim: int) -> tuple[int, ...] | None:
 
 def _alike(do: Densely, name: str, natives: Sequence[Any], static: dict[str, Any], result: Any, offered: bool) -> Any:
     """Element by element."""
-    selections = [each for each in natives if isinstance(each, Selected)]
+    selections = [each for each in natives if isinstance(each, DenseSelection)]
     mask = do.mask_of(selections, f"{name}()")
     whole = do.whole(natives, kernel_named(name).harmless)
     # Shapes meet at their ends.
@@ -101,7 +101,7 @@ def _rows(
     offered: bool,
 ) -> Any:
     """Along other axes than the one that is selected from."""
-    selections = [each for each in natives if isinstance(each, Selected)]
+    selections = [each for each in natives if isinstance(each, DenseSelection)]
     if len(selections) < len(natives) or len({(each.axis, len(do.shape(each.dense))) for each in selections}) > 1:
         do.refuse(f"{name}()")
     mask, axis = do.mask_of(selections, f"{name}()"), selections[0].axis
@@ -122,11 +122,11 @@ def _rows(
 
 def _joined(do: Densely, natives: Sequence[Any], axis: int) -> Any:
     """Arrays one behind the other: what is selected of them is selected of all together."""
-    if not all(each.axis == axis for each in natives if isinstance(each, Selected)):
+    if not all(each.axis == axis for each in natives if isinstance(each, DenseSelection)):
         do.refuse("concat()")
-    whole = [each.dense if isinstance(each, Selected) else each for each in natives]
+    whole = [each.dense if isinstance(each, DenseSelection) else each for each in natives]
     masks = [
-        each.mask if isinstance(each, Selected) else do.array(np.ones(do.shape(each)[axis], bool), each)
+        each.mask if isinstance(each, DenseSelection) else do.array(np.ones(do.shape(each)[axis], bool), each)
         for each in natives
     ]
     return do.selection(do.kernel("concat", *whole, axis=axis), do.kernel("concat", *masks, axis=0), axis)
@@ -138,14 +138,14 @@ def _joined(do: Densely, natives: Sequence[Any], axis: int) -> Any:
 def _by_mask(do: Densely, x: Any, *others: Any) -> Any:
     """``select`` and ``put_selected``: by a mask of the first axes."""
     *values, mask = others
-    if any(isinstance(each, Selected) for each in (x, mask)):
+    if any(isinstance(each, DenseSelection) for each in (x, mask)):
         do.refuse("x[mask]")
     axes = len(do.shape(mask))
     flat, whole = do.flat(mask, axes), do.flat(x, axes)
     if not values:
         return do.selection(whole, flat, 0)
     (value,) = values
-    if not isinstance(value, Selected):
+    if not isinstance(value, DenseSelection):
         return do.refuse("x[mask] = values, of which there are as many as the mask selects,")
     do.mask_of([value, do.selection(whole, flat, 0)], "x[mask] = values")
     return do.reshaped(do.chosen(flat, value.dense, whole), tuple(do.shape(x)))
@@ -169,7 +169,7 @@ def _places(do: Densely, indices: Sequence[Any], shape: tuple[Any, ...], inside:
 def _taken(do: Densely, natives: Sequence[Any], axes: int, name: str) -> Any:
     x, *indices = natives
     flat: Any
-    if isinstance(x, Selected):
+    if isinstance(x, DenseSelection):
         found = _places(do, indices, (None,), x.mask)
         if found is None or axes != 1 or x.axis:
             do.refuse(f"{name}()")
@@ -181,7 +181,7 @@ def _taken(do: Densely, natives: Sequence[Any], axes: int, name: str) -> Any:
     if found is not None:
         return do.selection(do.flat(flat, len(indices)), found.mask, 0)
     # Other places: those of nothing that is selected are the first ones.
-    selections = [each for each in indices if isinstance(each, Selected)]
+    selections = [each for each in indices if isinstance(each, DenseSelection)]
     mask = do.mask_of(selections, f"{name}()")
     if any(len(do.shape(each)) > 1 for each in indices):
         do.refuse(f"{name}()")
@@ -199,15 +199,15 @@ def _taken_along(do: Densely, x: Any, indices: Any, *, axis: int) -> Any:
 
 def _put(do: Densely, natives: Sequence[Any], axes: int, how: str) -> Any:
     x, value, *indices = natives
-    if any(isinstance(each, Selected) and each.axis for each in (x, value)):
+    if any(isinstance(each, DenseSelection) and each.axis for each in (x, value)):
         do.refuse(f"{how}()")
-    inside = x.mask if isinstance(x, Selected) else None
-    whole = x.dense if isinstance(x, Selected) else do.flat(x, axes)
+    inside = x.mask if isinstance(x, DenseSelection) else None
+    whole = x.dense if isinstance(x, DenseSelection) else do.flat(x, axes)
     shape = do.shape(whole) if len(indices) == 1 else do.shape(x)
     found = _places(do, indices, shape, inside)
     if found is None:
         return do.refuse("a write by places that aren't those of a mask of the array's shape")
-    if isinstance(value, Selected):
+    if isinstance(value, DenseSelection):
         do.mask_of([value, found], "x[mask] = values")
         value = value.dense
     elif do.shape(value)[:1] not in ((), (1,)):
@@ -239,9 +239,9 @@ def _window(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any]) 
     window[axis] = (0, 1, do.length(x))
     name, dense = "set_window" if others else "get_window", x.dense
     for each in others:
-        if isinstance(each, Selected):
+        if isinstance(each, DenseSelection):
             do.mask_of([x, each], "a write to x[mask]")
-    values = [each.dense if isinstance(each, Selected) else each for each in others]
+    values = [each.dense if isinstance(each, DenseSelection) else each for each in others]
     if values and len(do.shape(values[0])) < len(do.shape(dense)):
         values = [do.kernel("broadcast_to", values[0], shape=tuple([length for _, _, length in window]))]
     return do.selection(do.kernel(name, dense, *values, window=tuple(window)), x.mask, axis)
@@ -279,10 +279,15 @@ def _product(do: Densely, x: Any, others: Sequence[Any], static: dict[str, Any])
     left, right = do.whole([x, y], 0)
     shape = (*do.shape(left)[:-1], *do.shape(right)[1:])
     found = do.kernel("matmul", left, right, gives=(shape, do.dtype(x)))
-    over = [isinstance(x, Selected) and x.axis == len(do.shape(x)) - 1, isinstance(y, Selected) and y.axis == 0]
+    over = [
+        isinstance(x, DenseSelection) and x.axis == len(do.shape(x)) - 1,
+        isinstance(y, DenseSelection) and y.axis == 0,
+    ]
     if all(over):
         do.mask_of([x, y], "matmul()")
         return found
-    if any(over) or (isinstance(x, Selected) and isinstance(y, Selected)):
+    if any(over) or (isinstance(x, DenseSelection) and isinstance(y, DenseSelection)):
         do.refuse("matmul()")
-    return do.selection(found, x.mask, 0) if isinstance(x, Selected) else do.selection(found, y.mask, len(shape) - 1)
+    return (
+        do.selection(found, x.mask, 0) if isinstance(x, DenseSelection) else do.selection(found, y.mask, len(shape) - 1)
+    )

@@ -1,10 +1,9 @@
-"""Which calls a record has made so far: what comes again needs no decisions.
+"""Call paths: the calls that a record has made so far, so that a known walk backwards can be replayed.
 
-The *course* of a record is a place in a tree. Each call of a function goes one step on from it, which is told apart by
-the rule, by the places where its operands were made, and by the types of those that are constants. Two records of one
-course have the same entries of the same types, in the same order. So how to walk one of them backwards is found out
-once, and kept at its course (``derivatives/walks/replay.py``). Python may branch on values: other calls are another
-course.
+A call path is a node of a tree. Each call of a function leads to a child, whose key is the rule, the places where the
+operands were made, and the types of operands that are constants. Two records of one call path have the same entries of
+the same types, in the same order. The walk backwards is therefore learnt once and kept at the call path
+(``derivatives/walks/replay.py``). Python may branch on values: other calls are another call path.
 """
 
 from __future__ import annotations
@@ -15,22 +14,22 @@ from typing import Any
 
 from ..like import Like
 
-# Beyond these, records go on without a course: what is large takes longer in kernels than between them, and a long walk
-# takes long to be learnt.
+# Longer or larger records have no call path: kernels of large arrays take longer than the calls between them, and a
+# long walk takes long to learn.
 MOST_CALLS = 64
 MOST_BYTES = 1 << 20
-# How many courses are kept for a backend, over all programs.
-MOST_COURSES = 1 << 14
+# How many call paths are kept for a backend, over all programs.
+MOST_PATHS = 1 << 14
 
 
-class Course:
+class CallPath:
     """The calls that a record has made so far, by what tells the last of them from others that may follow."""
 
     __slots__ = ("bytes", "next", "operands", "place", "results", "tree", "walks")
 
     def __init__(
         self,
-        tree: Courses | None,
+        tree: CallPaths | None,
         place: int,
         size: int,
         operands: Sequence[Like] = (),
@@ -39,13 +38,13 @@ class Course:
         self.tree, self.place, self.bytes = tree, place, size
         # The types of what the last call took and gave.
         self.operands, self.results = operands, results
-        self.next: dict[Hashable, Course] = {}
+        self.next: dict[Hashable, CallPath] = {}
         # By the results that a walk begins at and the types of cotangents: the walk if it was learnt, else how often it
         # went by the rules.
         self.walks: dict[Hashable, Any] = {}
 
-    def follow(self, key: Hashable, operands: Sequence[Any], results: Sequence[Any]) -> Course:
-        """Return the course after one more call, ``ENDED`` if none is followed from there on.
+    def follow(self, key: Hashable, operands: Sequence[Any], results: Sequence[Any]) -> CallPath:
+        """Return the call path after one more call, ``ENDED`` if none is followed from there on.
 
         Operands and results are told by what stands for them.
         """
@@ -56,29 +55,29 @@ class Course:
         if self.place + 1 >= MOST_CALLS or size > MOST_BYTES:
             found = ENDED
         else:
-            found = Course(tree, self.place + 1, size, tuple(operands), tuple(results))
+            found = CallPath(tree, self.place + 1, size, tuple(operands), tuple(results))
         tree.grow()
         self.next[key] = found
         return found
 
 
-# Where no course is followed any more.
-ENDED = Course(None, -1, 0)
+# Where no call path is followed any more.
+ENDED = CallPath(None, -1, 0)
 
 
-class Courses:
-    """The courses of the records of a backend."""
+class CallPaths:
+    """The call paths of the records of a backend."""
 
     def __init__(self) -> None:
-        self._begun: dict[Hashable, Course] = {}
+        self._begun: dict[Hashable, CallPath] = {}
         self._count = 0
 
     def begin(self, kinds: tuple[Like, ...], leaves: Sequence[Any]) -> Progress:
-        """Begin the course of a record, with the entries and the types of the arrays that derivatives are taken by."""
+        """Begin the call path of a record, with the entries and types of the arrays that derivatives are taken by."""
         found = self._begun.get(kinds)
         if found is None:
             size = sum(map(_bytes, kinds))
-            found = ENDED if size > MOST_BYTES else Course(self, len(kinds) - 1, size, (), kinds)
+            found = ENDED if size > MOST_BYTES else CallPath(self, len(kinds) - 1, size, (), kinds)
             self._begun[kinds] = found
             self.grow()
         progress = Progress(found)
@@ -87,9 +86,9 @@ class Courses:
         return progress
 
     def grow(self) -> None:
-        """Count a new course; forget all when there are many, which running records needn't know."""
+        """Count a new call path; forget all when there are many, which running records needn't know."""
         self._count += 1
-        if self._count > MOST_COURSES:
+        if self._count > MOST_PATHS:
             self._begun.clear()
             self._count = 0
 
@@ -99,9 +98,9 @@ def _bytes(like: Like) -> int:
 
 
 class Progress:
-    """The course that a record has followed so far; entries of one record share it."""
+    """The call path that a record has followed so far; entries of one record share it."""
 
-    __slots__ = ("course",)
+    __slots__ = ("path",)
 
-    def __init__(self, course: Course) -> None:
-        self.course = course
+    def __init__(self, path: CallPath) -> None:
+        self.path = path

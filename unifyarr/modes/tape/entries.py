@@ -18,7 +18,7 @@ from ...errors import TraceError
 from ...typing import Shape
 from ..mode import Level
 from ..rule_kernels import Kernels
-from .call_paths import ENDED, Course, Progress
+from .call_paths import ENDED, CallPath, Progress
 
 next_number = itertools.count().__next__
 # Makes an object whose slots the caller sets, which takes less than a constructor does.
@@ -52,7 +52,7 @@ class Entry:
     """A call whose result has a derivative, or, without a rule, an array that derivatives are taken by.
 
     ``parents`` has for each operand the entry and the output that it came from, ``None`` for a constant. ``progress``
-    is that of its record, in whose course it has a ``place``; ``None`` if it's in no course.
+    is that of its record, in whose call path it has a ``place``; ``None`` if it's in no call path.
     """
 
     __slots__ = ("arguments", "number", "outputs", "parents", "place", "progress", "rule", "several", "static")
@@ -187,7 +187,7 @@ def follow(
     outputs: Sequence[Native],
     places: Sequence[object] | None = None,
 ) -> None:
-    """Put an entry into the course of its record, which goes one step on.
+    """Put an entry into the call path of its record, which goes one step on.
 
     ``call`` tells the kernel and its static arguments from others. ``places`` tell where operands are from: those of
     other entries, the types of constants.
@@ -206,16 +206,16 @@ def follow(
     if None in places:
         return
     key, results = (call, *places), list(map(k.like, outputs))
-    course = progress.course.next.get(key)
-    if course is None:
-        course = progress.course.follow(key, list(map(k.like, values)), results)
-    if course is not ENDED and all(x is y for x, y in zip(course.results, results, strict=True)):
-        progress.course = course
-        entry.progress, entry.place = progress, course.place
+    path = progress.path.next.get(key)
+    if path is None:
+        path = progress.path.follow(key, list(map(k.like, values)), results)
+    if path is not ENDED and all(x is y for x, y in zip(path.results, results, strict=True)):
+        progress.path = path
+        entry.progress, entry.place = progress, path.place
 
 
 def entry_on(
-    course: Course,
+    path: CallPath,
     progress: Progress,
     rule: Rule | None,
     static: Mapping[str, object],
@@ -223,12 +223,12 @@ def entry_on(
     outputs: Sequence[Native],
     parents: Sequence[tuple[Entry, int] | None],
 ) -> Entry:
-    """Return the entry of a call that goes on to a known course: as ``entry_of`` and ``follow``, which needn't ask."""
-    progress.course = course
+    """Return the entry of a call that goes on to a known call path, without the questions of ``entry_of``."""
+    progress.path = path
     entry = new(Entry)
     entry.rule, entry.arguments, entry.outputs, entry.static, entry.parents = rule, arguments, outputs, static, parents
     entry.several, entry.number = False, next_number()
-    entry.progress, entry.place = progress, course.place
+    entry.progress, entry.place = progress, path.place
     return entry
 
 

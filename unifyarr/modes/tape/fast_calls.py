@@ -16,7 +16,7 @@ from .call_paths import ENDED
 from .entries import NOTHING, Entry, Tape, Taped, entry_of, entry_on, follow, new
 
 
-class Short:
+class FastCalls:
     """What makes them for a record."""
 
     def __init__(self, tape: Tape) -> None:
@@ -54,12 +54,12 @@ class Short:
                 return made(found, None)
             output, progress = native.output, parent.progress
             if progress is not None:
-                course = progress.course.next.get((name, (parent.place, output) if output else parent.place), ENDED)
-                if course is not ENDED and not (checks and kind(found) is not course.results[0]):
-                    arguments = (value,) if keeps else course.operands
-                    outputs = (found,) if keeps_out else course.results
+                path = progress.path.next.get((name, (parent.place, output) if output else parent.place), ENDED)
+                if path is not ENDED and not (checks and kind(found) is not path.results[0]):
+                    arguments = (value,) if keeps else path.operands
+                    outputs = (found,) if keeps_out else path.results
                     parents = ((parent, output),)
-                    return made(found, entry_on(course, progress, rule, NOTHING, arguments, outputs, parents))
+                    return made(found, entry_on(path, progress, rule, NOTHING, arguments, outputs, parents))
             entry = entry_of(k, rule, (value,), (found,), NOTHING, ((parent, output),))
             follow(entry, k, name, (native,), (value,), (found,))
             return made(found, entry)
@@ -108,7 +108,7 @@ class Short:
                 found = as_native(found)
             if rule is None:
                 return made(found, None)
-            # What tells each operand from others in the course of the record.
+            # What tells each operand from others in the call path of the record.
             progress = first = second = None
             if one is None:
                 place: object = type(x)
@@ -140,18 +140,18 @@ class Short:
             elif other is None and keeps_other:
                 b = number(y, a)
             if progress is not None:
-                course = progress.course.next.get((name, place, place_beside), ENDED)
-                if course is not ENDED and not (checks and kind(found) is not course.results[0]):
-                    like = course.operands
+                path = progress.path.next.get((name, place, place_beside), ENDED)
+                if path is not ENDED and not (checks and kind(found) is not path.results[0]):
+                    like = path.operands
                     if keeps_both:
                         arguments = a, b
                     elif keeps_none:
                         arguments = like
                     else:
                         arguments = (a, like[1]) if keeps else (like[0], b)
-                    outputs = (found,) if keeps_out else course.results
+                    outputs = (found,) if keeps_out else path.results
                     parents = first, second
-                    return made(found, entry_on(course, progress, rule, NOTHING, arguments, outputs, parents))
+                    return made(found, entry_on(path, progress, rule, NOTHING, arguments, outputs, parents))
             if one is None:
                 a = number(x, b)
             elif other is None:

@@ -111,7 +111,7 @@ def constant(native: Taped) -> Taped:
     return Taped(Taped(inner.value, None, 0, inner.layout), None, 0, native.layout)
 
 
-class Nest:
+class FlatNest:
     """A nest of arrays and other values: its arrays' places, and what it's made of again."""
 
     def __init__(self, tree: object) -> None:
@@ -130,7 +130,7 @@ class Nest:
             leaves[place] = x
         return unflatten(self.spec, leaves)
 
-    def captured(self) -> Nest:
+    def captured(self) -> FlatNest:
         """Put stand-ins of the running record in the place of arrays, and of an engine's own."""
         for place, x in enumerate(self.leaves):
             if isinstance(x, Array) or backend_of(x) is not None:
@@ -138,7 +138,7 @@ class Nest:
         self.places = [place for place, x in enumerate(self.leaves) if isinstance(x, Array)]
         return self
 
-    def forget(self) -> Nest:
+    def forget(self) -> FlatNest:
         """Keep no arrays, which are others each time."""
         for place in self.places:
             self.leaves[place] = None

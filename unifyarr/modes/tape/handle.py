@@ -29,7 +29,7 @@ from ..like import Like
 from ..mode import Level
 from ..rule_kernels import Kernels, kernels_of
 from . import loops
-from .call_paths import Courses
+from .call_paths import CallPaths
 from .engine import TapeEngine
 from .engine_operations import derived, engine_of
 from .entries import (
@@ -44,7 +44,7 @@ from .entries import (
     outlived,
     parents_of,
 )
-from .fast_calls import Short
+from .fast_calls import FastCalls
 from .kernel_calls import taping
 
 running_mode = mode.get
@@ -70,9 +70,9 @@ class TapeHandle(Tape):
         self.generation = generation
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
         self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
-        self.courses = Courses()
+        self.paths = CallPaths()
         # What dispatchers ask of elementwise functions.
-        self.short = ShortWays(Short(self).way)
+        self.short = ShortWays(FastCalls(self).way)
 
     def performing(self, name: str) -> FastPath:
         """Return a function that calls a kernel on the values, and records the call if it has a derivative."""
@@ -270,7 +270,7 @@ class TapeHandle(Tape):
         leaves, natives = self.leaves(arrays)
         kinds = [kind for kind in map(self.k.kind, arrays) if kind is not None]
         if len(kinds) == len(leaves):
-            self.courses.begin(tuple(kinds), leaves)
+            self.paths.begin(tuple(kinds), leaves)
         results, others = function(*natives)
         return leaves, results, others
 

@@ -115,16 +115,16 @@ def taping(base: Handle, name: str, kernel: Kernel) -> Kernel:
                 return Taped(found)
             output, progress = native.output, parent.progress
             if progress is not None:
-                course = progress.course.next.get((call, (parent.place, output) if output else parent.place), ENDED)
+                path = progress.path.next.get((call, (parent.place, output) if output else parent.place), ENDED)
                 # An engine that writes in place has one dtype of results for those of operands.
-                if course is not ENDED and (
-                    found.shape == course.results[0].shape if is_fixed else kind(found) is course.results[0]
+                if path is not ENDED and (
+                    found.shape == path.results[0].shape if is_fixed else kind(found) is path.results[0]
                 ):
                     # As ``recorded`` does, without asking what is known.
-                    arguments = (value,) if keeps else course.operands
-                    outputs = (found,) if keeps_out else course.results
+                    arguments = (value,) if keeps else path.operands
+                    outputs = (found,) if keeps_out else path.results
                     parents = ((parent, output),)
-                    entry = entry_on(course, progress, rule, static, arguments, outputs, parents)
+                    entry = entry_on(path, progress, rule, static, arguments, outputs, parents)
                     made = new(Taped)
                     made.value, made.entry, made.output, made.layout = found, entry, 0, None
                     return made

@@ -13,7 +13,7 @@ from ..._core.engines.dtypes import DType
 from ..._core.engines.handle import Handle
 
 
-class Known:
+class EndedFloat:
     """A float of a trace that has ended: its value there, and how it's computed."""
 
     __slots__ = ("how", "value")
@@ -25,7 +25,7 @@ class Known:
 class Scalar(NamedTuple):
     """A 0-d input of a graph: the float that it has the value of, and its dtype and device."""
 
-    value: WeakFloat | Known
+    value: WeakFloat | EndedFloat
     dtype: DType
     device: Any
 
@@ -98,18 +98,18 @@ class Floats:
 
 
 def _copied(scalars: Sequence[Scalar]) -> list[Scalar]:
-    copies: dict[int, Known] = {}
+    copies: dict[int, EndedFloat] = {}
     for each in sorted_floats([scalar.value for scalar in scalars]):
         how = each.how
         if isinstance(how, Computed):
             how = Computed(how.function, tuple([copies.get(id(argument), argument) for argument in how.arguments]))
-        copies[id(each)] = Known(each.value, how)
+        copies[id(each)] = EndedFloat(each.value, how)
     return [scalar._replace(value=copies[id(scalar.value)]) for scalar in scalars]
 
 
-def sorted_floats(floats: Sequence[WeakFloat | Known]) -> list[WeakFloat | Known]:
+def sorted_floats(floats: Sequence[WeakFloat | EndedFloat]) -> list[WeakFloat | EndedFloat]:
     """Return floats, and those that they're computed from, each once and after its arguments."""
-    found: dict[int, WeakFloat | Known] = {}
+    found: dict[int, WeakFloat | EndedFloat] = {}
     waiting = [(each, False) for each in reversed(floats)]
     while waiting:
         each, has_arguments = waiting.pop()
@@ -119,5 +119,5 @@ def sorted_floats(floats: Sequence[WeakFloat | Known]) -> list[WeakFloat | Known
             found[id(each)] = each
             continue
         waiting.append((each, True))
-        waiting += [(argument, False) for argument in each.how.arguments if type(argument) in (WeakFloat, Known)]
+        waiting += [(argument, False) for argument in each.how.arguments if type(argument) in (WeakFloat, EndedFloat)]
     return list(found.values())

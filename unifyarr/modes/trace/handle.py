@@ -25,7 +25,7 @@ from .traced import Traced, innermost_trace
 
 if TYPE_CHECKING:
     from ..._core.calling.applications import Application
-    from ..._core.declaring.operations import Kernel
+    from ..._core.declaring.user_ops import UserKernel
 
 
 class TraceHandle(ModeHandle):
@@ -75,7 +75,7 @@ class TraceHandle(ModeHandle):
         made = node_of(LaterOp(self.base), [native, *after], [native.type], native.device, trace)[0]
         return Traced(made.variable, made.device, native.layout, trace)
 
-    def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> object:
+    def apply(self, application: Application, kernel: UserKernel, natives: Sequence[Any], **out: Any) -> object:
         """Make a call of a user's operation a node."""
         return record_operation(self.base, application, natives)
 

@@ -24,7 +24,7 @@ from .traced import Traced
 MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "<missing>"})()
 
 
-class Cell:
+class ClosureVariable:
     """A variable that a function has from the one around it."""
 
     __slots__ = ("cell", "name")
@@ -89,7 +89,7 @@ class Attribute(Named):
     __slots__ = ()
 
 
-Place = Cell | Named
+Place = ClosureVariable | Named
 
 
 class State(NamedTuple):
@@ -192,7 +192,7 @@ def _ignoring(place: Place) -> tuple[int, object]:
 
 def _places_of(function: FunctionType) -> Iterator[Place]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        yield Cell(cell, name)
+        yield ClosureVariable(cell, name)
     for name in _names_in(function.__code__, "_GLOBAL"):
         if not name.startswith("__"):
             yield Named(function.__globals__, name)
@@ -211,7 +211,7 @@ def _is_users_class(cls: type) -> bool:
     return any(_is_users(each) for each in vars(cls).values() if isinstance(each, FunctionType))
 
 
-class Recording:
+class PlaceTracer:
     """A function that is traced with its places: it notes which of them it assigns arrays to."""
 
     def __init__(self, function: Callable[..., Any], places: Sequence[Place]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.arrays.array import Array, wrap
-from ..._core.declaring.cuts import Cut
+from ..._core.declaring.cuts import KernelCut
 from ..._core.declaring.types import result_types
 from ..._core.engines.comparing import restore
 from ..._core.engines.handle import Handle
@@ -21,7 +21,7 @@ from ...errors import TraceError
 from ...graph.core.basic import Apply, Op
 from ...graph.kernels.kernelop import COPY, KernelOp, kernel_op
 from ...graph.kernels.lengths import CountOp
-from ...graph.kernels.operations import UserOp
+from ...graph.kernels.user_op_nodes import UserOp
 from ..selection.rules import densely
 from .constants import check_indices, is_data_dependent, of_constants, types_by_values
 from .selection import Selection, dense_in
@@ -229,7 +229,7 @@ def _told(trace: Recorder, application: Application, types: Sequence[ArrayType])
             found = backend.of_types(results, types)
     except Declines:
         return NotImplemented
-    except Cut:
+    except KernelCut:
         # The engine can't trace the kernel, and its body runs in its place.
         return None
     return None if found is None else [ArrayType(tuple(shape), dtype) for shape, dtype in found]

@@ -66,7 +66,7 @@ class TransformedOp(Op):
     the last outputs are.
     """
 
-    def __init__(self, name: str, call: TransformedCall, run: Callable[..., Sequence[object]], nout: int) -> None:
+    def __init__(self, name: str, call: TracedTransformation, run: Callable[..., Sequence[object]], nout: int) -> None:
         self.backend, self.fgraph, self._run = call.backend, call.replay.fgraph, run
         super().__init__(name, parameters=call, nout=nout)
 
@@ -80,7 +80,7 @@ class TransformedOp(Op):
         return tuple(results) if self.nout > 1 else results[0]
 
 
-class TransformedCall:
+class TracedTransformation:
     """What a call of a transformed function does with natives, by the graph of the function.
 
     ``written`` is which of these that writes, and ``updates`` whether the caller wants to know what they are then.

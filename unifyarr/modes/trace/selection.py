@@ -15,7 +15,7 @@ from ..selection import dense
 from .traced import Recorder, Traced
 
 
-class Selection(Traced, dense.Selected):
+class Selection(Traced, dense.DenseSelection):
     """The elements of ``dense`` where ``mask``, which is 1-d, is true along an axis."""
 
     __slots__ = ("_dense", "axis", "mask")
@@ -51,7 +51,7 @@ class Selection(Traced, dense.Selected):
         refuse("this")
 
 
-class Places(Selection, dense.SelectedPlaces):
+class TracedPlaces(Selection, dense.SelectedPlaces):
     """The places where a mask is true: the indices along the axis ``place`` of an array of some shape.
 
     ``inside``, if given, is the mask of a selection: the places are those of its elements that ``mask`` has, too.
@@ -88,7 +88,7 @@ def refuse(what: str) -> NoReturn:
 
 def dense_in(trace: Recorder) -> dense.Densely:
     """Return what records the calls of kernels on selections."""
-    return dense.Densely(trace.handle, Selection, Places, *_WORDS)
+    return dense.Densely(trace.handle, Selection, TracedPlaces, *_WORDS)
 
 
 def outside(native: Traced) -> Traced:

@@ -32,7 +32,7 @@ from .traced import Traced
 _DEPTH, _MOST = 12, 3
 
 
-class Made:
+class MadeInTrace:
     """The natives and floats that are made in one trace."""
 
     def __init__(self) -> None:

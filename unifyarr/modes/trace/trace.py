@@ -35,14 +35,14 @@ from .crossing import Crossing, common_backend
 from .floats import Floats, Scalar
 from .handle import TraceHandle, handle_for
 from .selection import Selection
-from .survivors import Made, check_unchanged
+from .survivors import MadeInTrace, check_unchanged
 from .traced import Examples, Traced, device_of, plain, type_of
 from .traced_call import TracedCall
 
 if TYPE_CHECKING:
     from ..._core.declaring.declare import Declaration
     from ..._core.declaring.operands import Call
-    from .transformed import Recording
+    from .transformed import TransformedFunction
 
 
 # The types of results that are no arrays and refer to none.
@@ -66,7 +66,7 @@ class Trace(Capturing):
         self.examples = Examples(self.backend)
         # The strides of variables, as far as somebody asked for them.
         self.layouts: dict[Variable, tuple[int, ...]] = {}
-        self._made = Made()
+        self._made = MadeInTrace()
         # By which instructions of the user's code arrays were captured.
         self.read_at: list[tuple[CodeType, int]] = []
 
@@ -180,11 +180,11 @@ class Trace(Capturing):
         nonzero: Callable[..., Any] = self.backend.kernel("nonzero")
         return self.backend.kernel("gather")(dense, *nonzero(mask))
 
-    def recording(self, function: Callable[..., Any]) -> Recording:
+    def recording(self, function: Callable[..., Any]) -> TransformedFunction:
         """Return what transforms a function inside the trace."""
-        from .transformed import Recording
+        from .transformed import TransformedFunction
 
-        return Recording(function, self)
+        return TransformedFunction(function, self)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._core.arrays.array import Array
 from ..._core.arrays.recipes import make_view
-from ..._core.arrays.views import Elements, Step
+from ..._core.arrays.views import Elements, ViewStep
 from ..._core.writing.indexing import view_at
 from ...container.container import unflatten
 from ...graph.core.basic import Variable
@@ -29,7 +29,7 @@ class TracedCall:
     computed: list[Variable]
     spec: object
     # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
-    leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
+    leaves: list[tuple[int, tuple[ViewStep, ...]] | tuple[None, Any] | None]
     floats: Floats
     # By which instructions of the user's code the captured arrays were read first.
     read_at: list[tuple[CodeType, int]]

@@ -28,7 +28,7 @@ from .crossing import Crossing
 from .engine import TraceEngine
 from .handle import enclosed_handle
 from .kernel_calls import node_of, node_of_values
-from .replaying import ARRAY, Replay, Runner, TransformedCall, TransformedOp
+from .replaying import ARRAY, Replay, Runner, TracedTransformation, TransformedOp
 from .selection import outside
 from .trace import EnclosedTrace, Trace, trace_call
 from .traced import Examples, Traced, device_of, innermost_trace, type_of
@@ -110,7 +110,7 @@ class InnerTrace(EnclosedTrace):
             return read(self._scope.capture(x))
 
 
-class Recording:
+class TransformedFunction:
     """A function that is transformed inside a trace, in one way or in several."""
 
     def __init__(self, function: Callable[..., object], trace: Trace) -> None:
@@ -139,7 +139,7 @@ class Recording:
         # What is no array here is one of the transformation's own.
         written = [places.index(place) for place in replay.written if place in places]
         written += [len(places) + place for place in replay.rebound]
-        call = TransformedCall(trace.backend, run, replay, written, is_first)
+        call = TracedTransformation(trace.backend, run, replay, written, is_first)
         outputs = iter(self._node(trace, name, call, inputs))
         result = [wrap(next(outputs), trace.handle) if x is ARRAY else x for x in call.leaves]
         if is_first:
@@ -174,7 +174,7 @@ class Recording:
                 return found.replay
         raise AssertionError(f"{self._function!r} wasn't called")
 
-    def _node(self, trace: Trace, name: str, call: TransformedCall, inputs: list[Traced]) -> tuple[Traced, ...]:
+    def _node(self, trace: Trace, name: str, call: TracedTransformation, inputs: list[Traced]) -> tuple[Traced, ...]:
         """Return the outputs of a new node of a call, by the types that the engine tells, or by the example."""
         backend = trace.backend
         run = backend.traced_once(call)

@@ -15,7 +15,7 @@ from hypothesis.stateful import rule
 import unifyarr as ua
 
 from .catalogue import COMPUTED, OPERATORS, SCALARS, UFUNCS
-from .machine import LIVE, Pair, Programs, casts, outcome
+from .machine import LIVE, ArrayMachine, Pair, casts, outcome
 
 # Functions of several results: each names the array that it takes, and how.
 SEVERAL: dict[str, Callable[..., Any]] = {
@@ -49,7 +49,7 @@ def _itself(x: Any) -> Any:
     return x
 
 
-class ContainerPrograms(Programs):
+class ContainerPrograms(ArrayMachine):
     """Programs with containers, and with several targets in one call."""
 
     many = st.lists(st.integers(0, LIVE - 1), min_size=1, max_size=4)
@@ -122,7 +122,9 @@ class ContainerPrograms(Programs):
         self.write_all(targets, results, ours, exact=False)
 
     @rule(
-        places=st.lists(st.tuples(Programs.numbers, Programs.numbers, Programs.numbers), min_size=1, max_size=3),
+        places=st.lists(
+            st.tuples(ArrayMachine.numbers, ArrayMachine.numbers, ArrayMachine.numbers), min_size=1, max_size=3
+        ),
         name=st.sampled_from([*UFUNCS, *MAPPED]),
         apart=st.booleans(),
     )
@@ -154,7 +156,9 @@ class ContainerPrograms(Programs):
 
         self.write_all(outs, results, ours, exact=True)
 
-    @rule(into=Programs.numbers, of=Programs.numbers, name=st.sampled_from(list(SEVERAL)), backwards=st.booleans())
+    @rule(
+        into=ArrayMachine.numbers, of=ArrayMachine.numbers, name=st.sampled_from(list(SEVERAL)), backwards=st.booleans()
+    )
     def compute_several(self, into: int, of: int, name: str, backwards: bool) -> None:
         """Write parts of one array to the parts of one of the same shape, which may be the same or overlap it."""
         one, function = self.one(of), SEVERAL[name]
@@ -177,7 +181,7 @@ class ContainerPrograms(Programs):
 
         self.write_all(outs, lambda: [*function(np, one.values)], compute, exact=True)
 
-    @rule(into=many, of=Programs.numbers, name=st.sampled_from(list(SEVERAL)), apart=st.booleans())
+    @rule(into=many, of=ArrayMachine.numbers, name=st.sampled_from(list(SEVERAL)), apart=st.booleans())
     def compute_several_anywhere(self, into: list[int], of: int, name: str, apart: bool) -> None:
         """Write parts of one array to any others, which may overlap."""
         one, function = self.one(of), SEVERAL[name]

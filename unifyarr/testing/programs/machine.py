@@ -127,7 +127,7 @@ def selected(values: np.ndarray, key: Any) -> tuple[int, ...] | None:
     return found  # type: ignore[no-any-return]
 
 
-class Programs(RuleBasedStateMachine):
+class ArrayMachine(RuleBasedStateMachine):
     """A program over pairs of an array of NumPy's and its twin of ours."""
 
     backend: str

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from ...._core.kernels.record import ELEMENTWISE
-from ..kernel_calls import Call
+from ..kernel_calls import BatchCall
 from ..natives import Batched
 from ..rule import kind_rule, rule
 
 
-def _elementwise(call: Call, *operands: Batched, **static: Any) -> Any:
+def _elementwise(call: BatchCall, *operands: Batched, **static: Any) -> Any:
     return call(*call.aligned(operands), **static)
 
 
 kind_rule(ELEMENTWISE, _elementwise)
 
 
-def _put_mask(call: Call, x: Batched, value: Batched, mask: Batched) -> Any:
+def _put_mask(call: BatchCall, x: Batched, value: Batched, mask: Batched) -> Any:
     return call(call.front(x), *call.aligned([value], call.ndim(x)), call.front(mask))
 
 

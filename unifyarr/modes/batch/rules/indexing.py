@@ -6,18 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..kernel_calls import Call
+from ..kernel_calls import BatchCall
 from ..natives import Batched
 from ..rule import rule
 
 
-def _gather(call: Call, x: Batched, *indices: Batched) -> Any:
+def _gather(call: BatchCall, x: Batched, *indices: Batched) -> Any:
     if x.is_constant:
         return call(x.value, *map(call.front, indices))
     return call(x.value, *_places(call, indices))
 
 
-def _places(call: Call, indices: Sequence[Batched]) -> list[Any]:
+def _places(call: BatchCall, indices: Sequence[Batched]) -> list[Any]:
     """Return index arrays for a batch: the number of the element, and its own."""
     return [call.numbers(call.shape(indices[0]), indices[0]), *map(call.front, indices)]
 
@@ -25,7 +25,7 @@ def _places(call: Call, indices: Sequence[Batched]) -> list[Any]:
 rule("gather", _gather)
 
 
-def _scatter(call: Call, x: Batched, value: Batched, *indices: Batched, **static: Any) -> Any:
+def _scatter(call: BatchCall, x: Batched, value: Batched, *indices: Batched, **static: Any) -> Any:
     return call(call.front(x), call.front(value), *_places(call, indices), **static)
 
 
@@ -35,7 +35,7 @@ rule("scatter scatter_reduce", _scatter)
 # -- along an axis ----------------------------------------------------------------------------------------------------
 
 
-def _take(call: Call, x: Batched, indices: Batched, *, axis: int | None) -> Any:
+def _take(call: BatchCall, x: Batched, indices: Batched, *, axis: int | None) -> Any:
     k, shape, wanted = call.k, call.shape(x), call.shape(indices)
     value = x.value
     if axis is None:
@@ -62,19 +62,19 @@ rule("take_along_axis", lambda call, x, indices, *, axis: call(call.front(x), ca
 # -- places among several axes that count as one ----------------------------------------------------------------------
 
 
-def _one_axis(call: Call, x: Batched, axes: int) -> tuple[Any, tuple[int, ...]]:
+def _one_axis(call: BatchCall, x: Batched, axes: int) -> tuple[Any, tuple[int, ...]]:
     """Return a value whose first axes for an element are one, and the shape of what is behind them."""
     shape = call.shape(x)
     behind = shape[axes:]
     return call.k.reshape(call.front(x), (call.size, math.prod(shape[:axes]), *behind)), behind
 
 
-def _take_places(call: Call, x: Batched, places: Batched, *, axes: int) -> Any:
+def _take_places(call: BatchCall, x: Batched, places: Batched, *, axes: int) -> Any:
     flat, _ = _one_axis(call, x, axes)
     return call.k.gather(flat, *_places(call, [places]))
 
 
-def _put_places(call: Call, x: Batched, value: Batched, places: Batched, *, axes: int) -> Any:
+def _put_places(call: BatchCall, x: Batched, value: Batched, places: Batched, *, axes: int) -> Any:
     flat, behind = _one_axis(call, x, axes)
     count = call.shape(places)[0]
     values = call.k.broadcast_to(call.front(value, 1 + len(behind)), (call.size, count, *behind))
@@ -87,7 +87,7 @@ rule("put_places", _put_places)
 # -- searching --------------------------------------------------------------------------------------------------------
 
 
-def _searchsorted(call: Call, x1: Batched, x2: Batched, *sorter: Batched, side: str) -> Any:
+def _searchsorted(call: BatchCall, x1: Batched, x2: Batched, *sorter: Batched, side: str) -> Any:
     if x1.is_constant and all(each.is_constant for each in sorter):
         return call(x1.value, x2.value, *[each.value for each in sorter], side=side)
     return call.by_rows([x1, x2, *sorter], side=side)
@@ -96,7 +96,7 @@ def _searchsorted(call: Call, x1: Batched, x2: Batched, *sorter: Batched, side: 
 rule("searchsorted", _searchsorted)
 
 
-def _isin(call: Call, x1: Batched, x2: Batched, *, invert: bool) -> Any:
+def _isin(call: BatchCall, x1: Batched, x2: Batched, *, invert: bool) -> Any:
     if x2.is_constant:
         return call(x1.value, x2.value, invert=invert)
     return call.by_rows([x1, x2], invert=invert)

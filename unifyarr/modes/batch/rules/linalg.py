@@ -6,12 +6,12 @@ from typing import Any
 
 from ...._core.kernels.record import MATRIX
 from ...._core.values.shapes import broadcast
-from ..kernel_calls import Call
+from ..kernel_calls import BatchCall
 from ..natives import Batched
 from ..rule import kind_rule, rule
 
 
-def _of_matrices(call: Call, x: Batched, **static: Any) -> Any:
+def _of_matrices(call: BatchCall, x: Batched, **static: Any) -> Any:
     return call(x.value, **static)
 
 
@@ -21,7 +21,7 @@ rule("cross", lambda call, x1, x2, *, axis: call(*call.aligned([x1, x2]), axis=a
 rule("vecdot", lambda call, x1, x2, *, axis: call(*call.aligned([x1, x2]), axis=axis + 1))
 
 
-def _matmul(call: Call, x1: Batched, x2: Batched) -> Any:
+def _matmul(call: BatchCall, x1: Batched, x2: Batched) -> Any:
     k, first, second = call.k, call.ndim(x1), call.ndim(x2)
     if x2.is_constant and second < 3:
         # One product of a matrix that holds all rows.
@@ -36,7 +36,7 @@ def _matmul(call: Call, x1: Batched, x2: Batched) -> Any:
     return k.reshape(call(left, right, shape=(call.size, *leading, rows, columns)), (call.size, *result))
 
 
-def _stacked(call: Call, x: Batched, leading: int, shape: tuple[int, ...]) -> Any:
+def _stacked(call: BatchCall, x: Batched, leading: int, shape: tuple[int, ...]) -> Any:
     """Return matrices of a shape with the batch in front, and axes of length one between."""
     if x.is_constant:
         return call.k.reshape(x.value, shape)
@@ -46,7 +46,7 @@ def _stacked(call: Call, x: Batched, leading: int, shape: tuple[int, ...]) -> An
 rule("matmul", _matmul)
 
 
-def _solve(call: Call, x1: Batched, x2: Batched, **static: Any) -> Any:
+def _solve(call: BatchCall, x1: Batched, x2: Batched, **static: Any) -> Any:
     k, shape = call.k, call.shape(x2)
     is_vector = len(shape) == 1
     leading = broadcast(call.shape(x1)[:-2], () if is_vector else shape[:-2], name="solve")

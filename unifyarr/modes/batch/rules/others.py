@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 from ...._core.kernels.record import RANDOM, ROWS
-from ..kernel_calls import Call, Declined
+from ..kernel_calls import BatchCall, Declined
 from ..natives import Batched
 from ..rule import kind_rule, rule
 
 
-def _by_rows(call: Call, *operands: Batched, **static: Any) -> Any:
+def _by_rows(call: BatchCall, *operands: Batched, **static: Any) -> Any:
     return call.by_rows(operands, **static)
 
 
@@ -22,7 +22,7 @@ kind_rule(RANDOM, _by_rows)
 # -- convolutions -----------------------------------------------------------------------------------------------------
 
 
-def _convolution(call: Call, x: Batched, weight: Batched, *biases: Batched, groups: int, **static: Any) -> Any:
+def _convolution(call: BatchCall, x: Batched, weight: Batched, *biases: Batched, groups: int, **static: Any) -> Any:
     """Convolve all images of a batch at once, or, with weights of their own, all channels as groups."""
     k = call.k
     images, channels, *inner = call.shape(x)
@@ -64,7 +64,7 @@ rule("convolution", _convolution)
 # -- tables and counts ------------------------------------------------------------------------------------------------
 
 
-def _interp(call: Call, x: Batched, xp: Batched, fp: Batched, **static: Any) -> Any:
+def _interp(call: BatchCall, x: Batched, xp: Batched, fp: Batched, **static: Any) -> Any:
     if xp.is_constant and fp.is_constant:
         return call(x.value, xp.value, fp.value, **static)
     return call.by_rows([x, xp, fp], **static)
@@ -73,7 +73,7 @@ def _interp(call: Call, x: Batched, xp: Batched, fp: Batched, **static: Any) -> 
 rule("interp", _interp)
 
 
-def _bincount(call: Call, x: Batched, *weights: Batched, length: int) -> Any:
+def _bincount(call: BatchCall, x: Batched, *weights: Batched, length: int) -> Any:
     """Count the integers of all elements at once, those of each behind those of the one before."""
     k = call.k
     count = math.prod(call.shape(x))

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...._core.kernels.record import ALONG, REDUCTION
-from ..kernel_calls import Call
+from ..kernel_calls import BatchCall
 from ..natives import Batched
 from ..rule import kind_rule, rule
 
@@ -15,7 +15,7 @@ def _further(axes: Any) -> Any:
     return axes + 1 if isinstance(axes, int) else tuple([each + 1 for each in axes])
 
 
-def _along(call: Call, x: Batched, **static: Any) -> Any:
+def _along(call: BatchCall, x: Batched, **static: Any) -> Any:
     """Call a kernel that names its axes by one number or several, as ``axis`` or ``axes``."""
     name = "axis" if "axis" in static else "axes"
     return call(x.value, **{**static, name: _further(static[name])})
@@ -25,7 +25,7 @@ kind_rule(REDUCTION, _along)
 kind_rule(ALONG, _along)
 
 
-def _place(call: Call, x: Batched, *, axis: int | None, keepdims: bool) -> Any:
+def _place(call: BatchCall, x: Batched, *, axis: int | None, keepdims: bool) -> Any:
     if axis is not None:
         return call(x.value, axis=axis + 1, keepdims=keepdims)
     shape = call.shape(x)
@@ -37,14 +37,14 @@ def _place(call: Call, x: Batched, *, axis: int | None, keepdims: bool) -> Any:
 rule("argmax argmin", _place)
 
 
-def _pad(call: Call, x: Batched, *, widths: Any, mode: str, values: Any) -> Any:
+def _pad(call: BatchCall, x: Batched, *, widths: Any, mode: str, values: Any) -> Any:
     return call(x.value, widths=((0, 0), *widths), mode=mode, values=((0, 0), *values) if values else values)
 
 
 rule("pad", _pad)
 
 
-def _repeat(call: Call, x: Batched, *counts: Batched, count: int | None, axis: int | None) -> Any:
+def _repeat(call: BatchCall, x: Batched, *counts: Batched, count: int | None, axis: int | None) -> Any:
     if any(not each.is_constant for each in counts):
         return call.by_rows([x, *counts], count=count, axis=axis)
     value = x.value if axis is not None else call.k.reshape(x.value, (call.size, -1))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...._core.kernels.record import JOIN
-from ..kernel_calls import Call
+from ..kernel_calls import BatchCall
 from ..natives import Batched
 from ..rule import kind_rule, rule
 
@@ -21,21 +21,21 @@ rule("permute_dims", lambda call, x, *, axes: call(x.value, axes=(0, *[each + 1 
 rule("bitcast", lambda call, x, *, dtype: call(x.value, dtype=dtype))
 
 
-def _whole(call: Call, window: Window) -> tuple[tuple[int, int, int], ...]:
+def _whole(call: BatchCall, window: Window) -> tuple[tuple[int, int, int], ...]:
     return (0, 1, call.size), *window
 
 
 rule("get_window", lambda call, x, *, window: call(x.value, window=_whole(call, window)))
 
 
-def _set_window(call: Call, x: Batched, value: Batched, *, window: Window) -> Any:
+def _set_window(call: BatchCall, x: Batched, value: Batched, *, window: Window) -> Any:
     return call(call.front(x), call.front(value, call.ndim(x)), window=_whole(call, window))
 
 
 rule("set_window", _set_window)
 
 
-def _joined(call: Call, *arrays: Batched, axis: int) -> Any:
+def _joined(call: BatchCall, *arrays: Batched, axis: int) -> Any:
     return call(*map(call.front, arrays), axis=axis + 1)
 
 

@@ -23,11 +23,11 @@ from ..._core.writing.indexing import view_at
 from ...container.container import unflatten
 from ...modes.trace.crossing import loses_gradients
 from ..kernels.executors import Schedule
+from .cache_keys import PLAIN, leaf_key
 from .guards import can_guard, guard, knows_memory, reads_of, value_of
-from .keys import PLAIN, leaf_key
-from .nests import Leaf, Nests, Unknown
+from .nest_source import Leaf, Nests, Unknown
 from .program import Program
-from .watching import Watch
+from .program_watch import ProgramWatch
 from .writing import writes_straight, writing_lines
 
 # Takes what a call was passed, and returns the result.
@@ -72,7 +72,7 @@ class CalledProgram(Program):
     _called = False
     _straight: StraightCall | None = None
     # What it reads beside its arguments.
-    watch: Watch
+    watch: ProgramWatch
 
     def straight(self, function: Callable[..., Any], leaves: Sequence[Any], spec: Any, general: General) -> Call | None:
         """Return what serves further calls; the flattened arguments are those of a call of ``function``."""

@@ -7,16 +7,16 @@ from typing import Any
 
 from ..._core.arrays.array import Array
 from ..._native import core
-from ...modes.trace.implicit import Place, Recording, State, Stateful
-from .keys import leaf_key
+from ...modes.trace.implicit import Place, PlaceTracer, State, Stateful
+from .cache_keys import leaf_key
 
 Call = Callable[..., Any]
 
 
-class Watch:
+class ProgramWatch:
     """The places of a program. ``captured`` has the arrays that it reads, which others may take the place of."""
 
-    def __init__(self, state: State, recording: Recording, captured: list[Array]) -> None:
+    def __init__(self, state: State, recording: PlaceTracer, captured: list[Array]) -> None:
         self._places, self._values, self._captured = state.places, list(state.values), captured
         at = {id(x): number for number, x in enumerate(captured)}
         # By the number of a place, which array the program reads there.

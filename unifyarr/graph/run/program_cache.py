@@ -13,16 +13,16 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ...backends.forks import free_after_fork
 from ...modes.trace.crossing import Crossing
-from ...modes.trace.implicit import Implicit, Recording, State
+from ...modes.trace.implicit import Implicit, PlaceTracer, State
 from ..core.names import leaf_parameters
-from .calls import CalledProgram
-from .keys import cache_key, state_key, structure_key
+from .cache_keys import cache_key, state_key, structure_key
 from .options import Options
-from .telling import tell_dropped, tell_traced
-from .watching import Watch
+from .program_calls import CalledProgram
+from .program_watch import ProgramWatch
+from .trace_log import tell_dropped, tell_traced
 
 
-class Programs:
+class ProgramCache:
     """The programs of a function, as many as its options say; ``name`` is what it's called in messages.
 
     Beyond that number the one that was called longest ago is dropped.
@@ -62,14 +62,14 @@ class Programs:
                 key = self._key(backend, leaves, spec, state)
                 found = kept.get(key)
                 if found is None:
-                    recording = Recording(self._function, state.places)
+                    recording = PlaceTracer(self._function, state.places)
                     found = self._traced(backend, leaves, spec, recording if state.places else self._function)
                     self._asked[spec] = self._asked.get(spec, frozenset()) | found.made.floats.asked
                     for place in recording.changed:
                         self._implicit.ignore(place)
                     state = self._implicit.state(*args)
                     key = self._key(backend, leaves, spec, state)
-                    found.watch = Watch(state, recording, found.made.captured)
+                    found.watch = ProgramWatch(state, recording, found.made.captured)
                     kept[key] = found
                     traced, dropped = True, len(kept) > self._options.programs
                     for _ in range(len(kept) - self._options.programs):

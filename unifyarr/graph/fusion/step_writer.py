@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .loops import is_exact
-from .region import CAST, Step
+from .region import CAST, FusedStep
+from .task_loops import is_exact
 
 DType = np.dtype[Any]
 # An operand of a step: an input, a constant or the result of a step, and its number.
@@ -34,20 +34,20 @@ class Recipe(NamedTuple):
     """
 
     constants: tuple[np.ndarray, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[FusedStep, ...]
     is_loose: bool
     reduces: bool
     wraps: tuple[int, ...] = ()
 
 
-class Steps:
+class StepWriter:
     """Steps that are being written. Operands are inputs, ``("input", 0)``, constants and results of steps."""
 
     def __init__(self, dtypes: Sequence[DType]) -> None:
         self.dtypes: dict[Noted, DType] = {("input", place): each for place, each in enumerate(dtypes)}
         self.constants: list[np.ndarray] = []
         # Steps without the numbers of their inputs, and the operands that these are.
-        self.steps: list[tuple[Step, tuple[Noted, ...]]] = []
+        self.steps: list[tuple[FusedStep, tuple[Noted, ...]]] = []
         # Whether nobody is told of the flags of what is added.
         self.quiet = False
         self.inputs = [("input", place) for place in range(len(dtypes))]
@@ -65,7 +65,7 @@ class Steps:
     def add(self, name: str, operands: Sequence[Noted], dtypes: Sequence[DType], *, reduces: bool = False) -> Noted:
         """Add a step, whose operands are cast to its dtypes before, and return its result."""
         given = tuple(self.cast(*pair) for pair in zip(operands, dtypes[:-1], strict=True))
-        self.steps.append((Step(name, (), tuple(dtypes), reduces, self.quiet), given))
+        self.steps.append((FusedStep(name, (), tuple(dtypes), reduces, self.quiet), given))
         made = ("step", len(self.steps) - 1)
         self.dtypes[made] = dtypes[-1]
         return made

@@ -26,9 +26,9 @@ from ..fusion.threads import LONG
 from ..fusion.views import DENSE, orders
 from ..kernels.executors import bound_and_compiled
 from ..kernels.hosting import run_of
-from ..kernels.into import Into, innermost
+from ..kernels.into import WrittenInto, innermost
 from ..kernels.kernelop import COPY, STORE, KernelOp
-from .calls import call_of
+from .python_calls import call_of
 
 # Up to how many bytes what is carried has two buffers: both stay in the cache.
 BESIDE = 1 << 17
@@ -44,7 +44,7 @@ class NotStaged(Exception):
     """A node of a step can't be a stage."""
 
 
-class Made(NamedTuple):
+class LoopNative(NamedTuple):
     """A native of one call of a loop: how it's made, and the number of the native whose memory it shows, or its own.
 
     ``is_fresh`` if it's memory of any values.
@@ -56,7 +56,7 @@ class Made(NamedTuple):
     is_fresh: bool = False
 
 
-class Steps:
+class StageBuilder:
     """Stages of one or two graphs on common inputs: what is carried, a row of each array, and captured arrays.
 
     ``strides`` has those of the inputs.
@@ -68,7 +68,7 @@ class Steps:
         self.backend, self.carried, self.wait = backend, carried, wait
         self._loops = None if backend.name == "numpy" else backend.host_loops()
         self._strides, self._calls = strides, calls
-        self.made = [Made(nothing, number) for number in range(len(strides))]
+        self.made = [LoopNative(nothing, number) for number in range(len(strides))]
         # A map: number of a native -> the column whose row it is.
         self.columns: dict[int, int] = {}
         # A map: number of what is carried -> that of the memory where its next value is, and back.
@@ -121,7 +121,7 @@ class Steps:
             self._add_kernel(graph, node, plan)
             return
         op, given, into = node.op, [self.numbers[each] for each in node.inputs], {}
-        while isinstance(op, Into):
+        while isinstance(op, WrittenInto):
             into[op.key] = given.pop()
             op = op.op
         assert isinstance(op, FusedOp)
@@ -219,17 +219,17 @@ class Steps:
 
     def _exchange(self, target: int, source: int) -> None:
         # Of the same strides as the other one.
-        self.made[source] = Made(self._like(target), source)
+        self.made[source] = LoopNative(self._like(target), source)
         self.partners |= {target: source, source: target}
 
     # Memory
 
     def _new(self, make: Maker, *, is_fresh: bool = False) -> int:
-        self.made.append(Made(make, len(self.made), is_fresh=is_fresh))
+        self.made.append(LoopNative(make, len(self.made), is_fresh=is_fresh))
         return len(self.made) - 1
 
     def _new_view(self, view: Callable[[object], object], base: int) -> int:
-        self.made.append(Made(lambda natives: view(natives[base]), self.made[base].memory, is_view=True))
+        self.made.append(LoopNative(lambda natives: view(natives[base]), self.made[base].memory, is_view=True))
         return len(self.made) - 1
 
     def _new_result(self, variable: Variable, plan: Plan, like: int | None = None) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._core.calling.applications import Application, distinct
-from ..._core.declaring.cuts import Cut
-from ..._core.declaring.operations import Kernel
+from ..._core.declaring.cuts import KernelCut
+from ..._core.declaring.user_ops import UserKernel
 from ..._core.engines.handle import Handle
 from ..._core.kernels.types import ArrayType
 from ...errors import BackendFeatureError, TraceError
@@ -18,7 +18,7 @@ from .kernelop import is_writable
 class UserOp(Op):
     """A user's operation with its static arguments; ``twin`` is the kernel that overwrites an input, if it has one."""
 
-    def __init__(self, backend: Handle, application: Application, nout: int, twin: Kernel | None = None) -> None:
+    def __init__(self, backend: Handle, application: Application, nout: int, twin: UserKernel | None = None) -> None:
         self.backend, self.application = backend, application
         operation = application.operation
         self.kernel = operation.kernels[backend.name] if twin is None else twin
@@ -69,7 +69,7 @@ class UserOp(Op):
             results = backend.apply(application, self.kernel, inputs, **into)
             if results is NotImplemented:
                 results = self._declined(inputs)
-        except Cut as cut:
+        except KernelCut as cut:
             results = application.compose(backend, inputs, cut)
         if node is not None and backend.mutable:
             self._check_types(node, results)

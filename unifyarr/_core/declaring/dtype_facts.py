@@ -10,7 +10,7 @@ from ..engines.handle import FastPath, Handle, declines
 from .declare import Declaration
 
 
-class Learnt(dict[int, Any]):
+class DtypeFacts(dict[int, Any]):
     """What is learnt once for each native dtype, by its identity: some engines' dtypes are slow to hash and compare."""
 
     def __init__(self, learn: Callable[[object], object]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...container.container import Container, flatten, unflatten
 from ...container.tree import made
-from .keys import PLAIN, exact, structure_key
+from .cache_keys import PLAIN, exact, structure_key
 
 
 class Leaf(str):

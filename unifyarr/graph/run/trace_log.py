@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..core.fgraph import FunctionGraph
 
 
-class Made(Protocol):
+class TracedProgram(Protocol):
     """What is read of a program."""
 
     fgraph: FunctionGraph
@@ -33,7 +33,7 @@ def tell_traced(
     function: Callable[..., Any],
     leaves: Sequence[Any],
     key: tuple[str, tuple[Any, ...], Sequence[Hashable], Hashable],
-    programs: Mapping[Any, Made],
+    programs: Mapping[Any, TracedProgram],
 ) -> None:
     """Log that a function was traced for a key, and how that differs from the key of the program called last."""
     logger = listener("compile", INFO)
@@ -79,7 +79,7 @@ def _shown(leaf: object) -> str:
     return f"{leaf.dtype.name} {leaf.shape}" if isinstance(leaf, Array) else f"{leaf!r:.40}"
 
 
-def _earlier(program: Made, place: int, key: Any) -> str:
+def _earlier(program: TracedProgram, place: int, key: Any) -> str:
     if place in program.arrays:
         return describe(program.made.inputs[program.arrays.index(place)].type) or "another array"
     return f"{key[1]!r:.40}" if isinstance(key, tuple) else "any float"

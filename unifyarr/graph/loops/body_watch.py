@@ -14,7 +14,7 @@ from ..kernels.executors import Executor
 from .bodies import Body
 
 
-class Watch(Protocol):
+class BodyWatch(Protocol):
     """What runs the bodies of a node in the place of their own executors, where values can be seen."""
 
     def steps(self, body: Body, plain: Executor, *, last: int | None = None, what: str = "") -> Executor:

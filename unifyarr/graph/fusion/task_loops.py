@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .known import NONE, known_of
-from .region import CAST, MADE, WHERE, Step, ufunc_of
+from .region import CAST, MADE, WHERE, FusedStep, ufunc_of
 
 # The dtypes that NumPy's C loops compute without the interpreter.
 DTYPES = tuple(map(np.dtype, ("?", *"bBhHiIqQ", *"efd", *"FD")))
@@ -27,10 +27,10 @@ class Loop(NamedTuple):
     number: int = 0
 
 
-class Operation(NamedTuple):
+class TaskOperation(NamedTuple):
     """A step that makes a value; ``number`` is the step's in the region, or -1 for a copy."""
 
-    step: Step
+    step: FusedStep
     number: int
     inputs: tuple[int, ...]
     value: int
@@ -43,30 +43,30 @@ class Task(NamedTuple):
     run again.
     """
 
-    operations: tuple[Operation, ...]
+    operations: tuple[TaskOperation, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     saved: tuple[int, ...] = ()
 
 
-def find_loop(step: Step) -> Loop | None:
+def find_loop(step: FusedStep) -> Loop | None:
     """Return the loop that computes a step with NumPy's bits, or ``None``."""
     return _find_loop(step.name, step.dtypes, step.reduces)
 
 
-def is_exact(step: Step) -> bool:
+def is_exact(step: FusedStep) -> bool:
     """Return whether the bits of a step's result don't depend on the layout of memory."""
     plain = all(dtype.kind != "c" for dtype in step.dtypes) or step.name in (WHERE, CAST, "copy")
     return step.dtypes[0].kind in "biu" or (known_of(step.name).is_exact and plain) or step.name in MADE
 
 
-def runs_in_place(step: Step) -> bool:
+def runs_in_place(step: FusedStep) -> bool:
     """Return whether a step's result may be in the memory of one of its inputs, with the same bits."""
     whole = {dtype.itemsize for dtype in step.dtypes}
     return is_exact(step) and not step.reduces and len(whole) == 1
 
 
-def first_value(step: Step) -> np.ndarray:
+def first_value(step: FusedStep) -> np.ndarray:
     """Return what a reduction begins with, as a 0-d array."""
     dtype = step.dtypes[-1]
     if step.name == "add":

@@ -87,7 +87,7 @@ def gradients_at_once(
             values.append(x)
         else:
             return None
-    tape.courses.begin(tuple(kinds), entries)
+    tape.paths.begin(tuple(kinds), entries)
     call: TransformedCall | None = None
     scope = Scope(backend, tape, keeps=False)
     with scope:

@@ -22,7 +22,7 @@ from ..building.variables import as_array
 from ..core.basic import Variable
 
 
-class Nest:
+class TypedNest:
     """A nest of arrays: the arrays, and all else of it, which two nests of one structure have equal."""
 
     def __init__(self, tree: object, what: str, beside: Iterable[object] = ()) -> None:
@@ -35,7 +35,7 @@ class Nest:
         # ``None`` stands for nothing at all.
         self.structure = spec, tuple(x is None for x in leaves)
 
-    def outline(self) -> Nest:
+    def outline(self) -> TypedNest:
         """Return the structure and the types alone, which may outlive the trace that the arrays are of."""
         made = copy.copy(self)
         made.arrays = []
@@ -47,13 +47,13 @@ class Nest:
         found = iter(arrays)
         return unflatten(spec, [None if each else next(found) for each in nothing])
 
-    def carried_on(self, found: object, what: str) -> Nest:
+    def carried_on(self, found: object, what: str) -> TypedNest:
         """Return what a step of a loop carries on in the place of this nest, which it has to be like."""
-        after = Nest(found, f"the carry that a step of {what} returns")
+        after = TypedNest(found, f"the carry that a step of {what} returns")
         after.check_same(self)
         return after
 
-    def check_same(self, before: Nest) -> None:
+    def check_same(self, before: TypedNest) -> None:
         """Raise if what a step returns doesn't fit in the place of what it was passed."""
         if self.structure != before.structure:
             raise StructureError(

@@ -20,9 +20,9 @@ from ..kernels.kernelop import KernelOp
 from .agreeing import can_run
 from .dense import name_of
 from .formulas import FUNCTIONS, Value
-from .loops import DTYPES
 from .region import WHERE
-from .steps import DType, Recipe, Steps
+from .step_writer import DType, Recipe, StepWriter
+from .task_loops import DTYPES
 from .views import shape_of
 
 # What wraps around after fewer elements than the first is copied piece by piece. More pieces than the second take
@@ -107,7 +107,7 @@ def _rolled(node: Apply) -> Recipe | None:
 
 
 def _product(dtypes: tuple[DType, ...], exponent: int) -> Recipe:
-    steps = Steps(dtypes)
+    steps = StepWriter(dtypes)
     x = product = steps.inputs[0]
     for _ in range(exponent - 1):
         product = steps.add("multiply", [product, x], [dtypes[0]] * 3)
@@ -115,7 +115,7 @@ def _product(dtypes: tuple[DType, ...], exponent: int) -> Recipe:
 
 
 def _step(name: str, dtype: DType) -> Recipe:
-    steps = Steps([dtype])
+    steps = StepWriter([dtype])
     steps.add(name, steps.inputs, [dtype, dtype])
     return steps.made()
 
@@ -135,7 +135,7 @@ def _kernels(backend: str) -> dict[str, object]:
 
 @lru_cache(maxsize=4096)
 def _checked(op: KernelOp, dtypes: tuple[DType, ...], result: DType, count: int) -> Recipe | None:
-    steps = Steps(dtypes)
+    steps = StepWriter(dtypes)
     try:
         done = _write(steps, op, dtypes, count)
     except (TypeError, OverflowError):
@@ -153,7 +153,7 @@ def _is_plain_exponent(node: Apply) -> bool:
     return isinstance(exponent, Constant) and exponent.data.ndim == 0 and bool(exponent.data != 0.5)
 
 
-def _write(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...], count: int) -> bool:
+def _write(steps: StepWriter, op: KernelOp, dtypes: tuple[DType, ...], count: int) -> bool:
     """Write the steps of a kernel, and return whether they are known."""
     if op.name in _REDUCTIONS:
         return count > 0 and _REDUCTIONS[op.name](steps, op, dtypes[0], count)
@@ -181,12 +181,12 @@ _PLAIN["round"] = np.rint, lambda dtype: dtype.kind == "f"
 _PLAIN["sign"] = np.sign, lambda dtype: True
 
 
-_SPECIAL: dict[str, Callable[[Steps, KernelOp, tuple[DType, ...]], bool]] = {}
-_REDUCTIONS: dict[str, Callable[[Steps, KernelOp, DType, int], bool]] = {}
+_SPECIAL: dict[str, Callable[[StepWriter, KernelOp, tuple[DType, ...]], bool]] = {}
+_REDUCTIONS: dict[str, Callable[[StepWriter, KernelOp, DType, int], bool]] = {}
 
 
 @entered_in(_SPECIAL, "where")
-def _where(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _where(steps: StepWriter, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     result = np.result_type(*dtypes[1:])
     if dtypes[0] != np.dtype(bool):
         return False
@@ -195,13 +195,13 @@ def _where(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
 
 
 @entered_in(_SPECIAL, "astype")
-def _astype(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _astype(steps: StepWriter, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     steps.cast(steps.inputs[0], np.dtype(op.static["dtype"]))
     return True
 
 
 @entered_in(_SPECIAL, "clip")
-def _clip(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _clip(steps: StepWriter, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
     least, most = op.static["min"], op.static["max"]
     # A number beyond the dtype's becomes infinite with a warning.
@@ -213,7 +213,7 @@ def _clip(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
 
 
 @entered_in(_SPECIAL, "erf")
-def _erf(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _erf(steps: StepWriter, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
     kernel: Any = op.backend.kernel(op.name)
     name = kernel.loop_for(dtype)
@@ -224,7 +224,7 @@ def _erf(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
 
 
 @entered_in(_SPECIAL, "erfc")
-def _formula(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _formula(steps: StepWriter, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     """Write the steps of a kernel that is a formula of float64, without warnings."""
     (dtype,) = dtypes
     if dtype.char not in _WIDE:
@@ -239,8 +239,8 @@ def _formula(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
 _WIDE = frozenset("fd")
 
 
-def _total(ufunc: np.ufunc) -> Callable[[Steps, KernelOp, DType, int], bool]:
-    def write(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+def _total(ufunc: np.ufunc) -> Callable[[StepWriter, KernelOp, DType, int], bool]:
+    def write(steps: StepWriter, op: KernelOp, dtype: DType, count: int) -> bool:
         # NumPy adds up half precision in single, and casts block by block, whose sums it adds then.
         if dtype.char == "e" or op.static.get("dtype", dtype) != dtype:
             return False
@@ -257,7 +257,7 @@ _REDUCTIONS["min"] = _total(np.minimum)
 
 
 @entered_in(_REDUCTIONS, "mean")
-def _mean(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+def _mean(steps: StepWriter, op: KernelOp, dtype: DType, count: int) -> bool:
     if dtype.char not in _WIDE:
         return False
     steps.ufunc(np.true_divide, steps.reduced(np.add, steps.inputs[0]), steps.constant(count, dtype))
@@ -265,7 +265,7 @@ def _mean(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
 
 
 @entered_in(_REDUCTIONS, "var")
-def _var(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+def _var(steps: StepWriter, op: KernelOp, dtype: DType, count: int) -> bool:
     if dtype.char not in _WIDE or op.static["correction"] >= count:
         return False
     center = steps.ufunc(np.true_divide, steps.reduced(np.add, steps.inputs[0]), steps.constant(count, dtype))
@@ -276,7 +276,7 @@ def _var(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
 
 
 @entered_in(_REDUCTIONS, "std")
-def _std(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+def _std(steps: StepWriter, op: KernelOp, dtype: DType, count: int) -> bool:
     if not _var(steps, op, dtype, count):
         return False
     steps.ufunc(np.sqrt, ("step", len(steps.steps) - 1))

@@ -24,7 +24,7 @@ Pairs = Iterable[tuple[int, int]]
 NOTHING = as_map("destroy_map", {})
 
 
-class Kernel:
+class UserKernel:
     """A function on native arrays, and what it overwrites: nothing if it's pure."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Kernel:
         return backend.mutable and self.natives is None and (self._has_out or bool(backend.supports_out(self.function)))
 
 
-class Operation:
+class OpFacts:
     """What is known of a user's operation beside its declaration."""
 
     def __init__(
@@ -90,8 +90,8 @@ class Operation:
         # Whether it returns a tuple, and of how many, as far as the annotation says it.
         self.several, self.nout = read_outputs(body) if arrays is None else (None, None)
         self.view_map = self._checked_map("view_map", view_map)
-        self.kernels: dict[str, Kernel] = {}
-        self.twins: dict[str, tuple[Kernel, ...]] = {}
+        self.kernels: dict[str, UserKernel] = {}
+        self.twins: dict[str, tuple[UserKernel, ...]] = {}
         # Its derivative, if one was declared.
         self.pullback: Callable[..., object] | None = None
         # A map: cache key of the arguments -> shape and dtype of the result that a kernel gave.
@@ -107,7 +107,7 @@ class Operation:
             natives = None
 
         def register(function: Function) -> Function:
-            kernel = Kernel(function, natives=natives)
+            kernel = UserKernel(function, natives=natives)
             with self._lock:
                 if backend in self.kernels:
                     raise ValueError(f"{self.name}() has a kernel for backend {backend!r} already: it has one for each")
@@ -138,7 +138,7 @@ class Operation:
         same, aliased = self._pairs("tolerate_same", tolerate_same), self._pairs("tolerate_aliased", tolerate_aliased)
 
         def register(function: Function) -> Function:
-            twin = Kernel(function, destroys, clobbered, same, aliased)
+            twin = UserKernel(function, destroys, clobbered, same, aliased)
             with self._lock:
                 if backend not in self.kernels:
                     raise ValueError(
