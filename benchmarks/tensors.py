@@ -24,7 +24,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import unifyarr as ua
 from benchmarks.programs import exact, torch_compiled, wave
-from unifyarr.graph.fusion import elsewhere, machine
+from unifyarr.graph.fusion import machine, other_engines
 
 Run = Callable[[], Any]
 EAGER, OURS, THEIRS = "eager", "unifyarr", "torch.compile"
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--loops", choices=("generated", "machine"), default="generated")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    real, machine.HOT = elsewhere.bind, 1e18 if options.loops == "machine" else machine.HOT
+    real, machine.HOT = other_engines.bind, 1e18 if options.loops == "machine" else machine.HOT
 
     def bind(*given: Any) -> Callable[..., Any]:
         run = real(*given)
@@ -158,7 +158,7 @@ def main() -> None:
             machine.compile_now(run)
         return run
 
-    elsewhere.bind = bind
+    other_engines.bind = bind
     clock = time.process_time if options.threads == 1 else time.perf_counter
     for title, size, runs in rows():
         print(row(title, size, runs, options.rounds, clock), flush=True)

@@ -152,3 +152,41 @@ def test_files_that_are_named_are_there(path: Path) -> None:
     known = [f"/{each.relative_to(ROOT).as_posix()}" for each in modules]
     named = re.findall(r"`([\w/]+\.py)\b", path.read_text())
     assert not [name for name in named if not any(each.endswith(f"/{name}") for each in known)]
+
+
+# Names that several modules share on purpose, and why.
+SHARED_CLASSES = {
+    "Backend": "each engine's package has one",
+    "Generator": "that of unifyarr.random, and NumPy's interface to it in unifyarr.numpy.random",
+    "_TraceCell": "how two engines are asked whether one of their traces is running",
+}
+
+
+def test_one_name_for_one_class() -> None:
+    """A class is found by its name: no other module of the package has one of the same name."""
+    places: dict[str, list[str]] = {}
+    for path in (each for each in OF_PACKAGE if each.suffix == ".py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    shared = {name: found for name, found in places.items() if len(found) > 1}
+    assert shared.keys() == SHARED_CLASSES.keys(), {
+        name: found for name, found in shared.items() if name not in SHARED_CLASSES
+    }
+
+
+# Folders whose files have the names of their siblings' files: modes, rules for the same kernels, what engines offer.
+PARALLEL = ("modes/tape", "modes/batch", "modes/trace", "modes/selection", "modes/batch/rules", "derivatives/rules")
+# Files that share a name across the other rooms, at most.
+SHARED_FILES = 15
+
+
+def test_few_files_of_one_name() -> None:
+    rooms = ("_core", "graph", "modes", "derivatives", "transformations", "control", "optim", "container")
+    places: dict[str, set[str]] = {}
+    for path in (each for room in rooms for each in (ROOT / "unifyarr" / room).rglob("*.py")):
+        folder = path.parent.relative_to(ROOT / "unifyarr").as_posix()
+        if path.stem != "__init__":
+            places.setdefault(path.stem, set()).add("parallel" if folder in PARALLEL else folder)
+    shared = {name: found for name, found in places.items() if len(found) > 1}
+    assert len(shared) <= SHARED_FILES, shared

@@ -12,7 +12,7 @@ from .._core.values.arguments import check_callable, shown
 from ..container.container import flatten
 from ..errors import StructureError
 from ..graph.building.variables import takes_variables
-from ..graph.loops import nodes
+from ..graph.loops import loop_nodes
 from ..graph.loops.typed_nests import TypedNest, as_predicate
 from ..transformations.run import graph_trace
 from .staging import hidden_among, staged
@@ -139,6 +139,6 @@ def _chosen(
     if trace is None:
         made = [x.copy() for x in branch(branches[int(index)], names[int(index)])()]
     else:
-        made = nodes.switch(trace, index, [*map(branch, branches, names)])
+        made = loop_nodes.switch(trace, index, [*map(branch, branches, names)])
     assert results is not None
     return results.like(made)

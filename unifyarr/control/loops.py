@@ -12,8 +12,7 @@ from .._core.values.arguments import check_callable
 from ..functions.deferring import persist
 from ..graph.building.variables import takes_variables
 from ..graph.compiling import compile
-from ..graph.loops import nodes
-from ..graph.loops import traced as traced
+from ..graph.loops import loop_nodes
 from ..graph.loops.typed_nests import TypedNest, as_pair, as_predicate, length_of
 from ..transformations.run import graph_trace
 from .staging import hidden_among, staged
@@ -115,7 +114,7 @@ def looped(
     if trace is None:
         carried, stacked = _steps(step, before.arrays, rows.arrays, length, reverse)
     else:
-        carried, stacked = nodes.scan(trace, step, before.arrays, rows.arrays, length, reverse)
+        carried, stacked = loop_nodes.scan(trace, step, before.arrays, rows.arrays, length, reverse)
     assert results is not None
     return before.like(carried), results.like(stacked)
 
@@ -199,7 +198,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
 
     trace = graph_trace()
     if trace is not None:
-        return before.like(nodes.while_loop(trace, holds, step, before.arrays))
+        return before.like(loop_nodes.while_loop(trace, holds, step, before.arrays))
     hidden = hidden_among(before.arrays)
     if hidden is not None:
         return staged(functools.partial(while_loop, condition, body, carry), hidden)

@@ -11,7 +11,7 @@ from .core.fgraph import FunctionGraph
 from .core.memory import memory_plan
 from .core.rewriting import canonicalize, dead_code, fold_constants, inplace, merge
 from .core.supervisor import Supervisor, fast_inplace_check
-from .run.registry import Rewrite, register, rewrites, unregister
+from .run.rewrite_registry import Rewrite, register, rewrites, unregister
 
 __all__ = [
     "Apply",

@@ -23,7 +23,7 @@ from .core.fgraph import FunctionGraph
 from .run.options import Parameters, checked_options
 from .run.program_cache import ProgramCache
 from .run.program_calls import Call, CalledProgram, general_way, generally
-from .run.registry import Names, Rewrite
+from .run.rewrite_registry import Names, Rewrite
 from .run.trace_log import tell_in_python
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import pytest
 import unifyarr as ua
 from unifyarr.graph.fusion import cache
 from unifyarr.graph.fusion.fusedop import FusedOp
-from unifyarr.graph.run import rewriting
+from unifyarr.graph.run import pipeline
 
 from .small_chunks import in_threads
 
@@ -246,7 +246,7 @@ def compare(seed: int, mode: str = "fast", *, generated: bool = False) -> int:
         for place, (one, other) in enumerate(zip(found, expected, strict=True)):
             assert one == other, f"seed {seed}, call {call}, value {place}: {shown(one)}, eager {shown(other)}"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(rewriting, "fuse", lambda *args: 0)
+            patch.setattr(pipeline, "fuse", lambda *args: 0)
             _, warned = outcome(single, others, told(seed))
         # The first call traces, which computes too, and so do checks. What has no use isn't computed.
         quiet = call == 1 or mode == "debug"

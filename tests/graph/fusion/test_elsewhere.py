@@ -15,7 +15,7 @@ from tests.graph.fusion.fused_programs import compare
 from tests.natives import skip_unless
 from unifyarr._core.engines.registry import load
 from unifyarr.errors import BadOptimization
-from unifyarr.graph.fusion import elsewhere, machine
+from unifyarr.graph.fusion import machine, other_engines
 from unifyarr.graph.fusion.fusedop import FusedOp
 
 pytestmark = pytest.mark.skipif(
@@ -300,7 +300,7 @@ def test_as_many_threads_run_as_torch_has(torch: Any, monkeypatch: pytest.Monkey
 
 
 def test_the_debug_mode_compares_with_the_single_operations(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = elsewhere.bind
+    real = other_engines.bind
 
     def wrong(*given: Any) -> Callable[..., Any]:
         run = real(*given)
@@ -313,7 +313,7 @@ def test_the_debug_mode_compares_with_the_single_operations(torch: Any, monkeypa
 
     compiled = ua.compile(lambda x: x * 2.0 + 1.0, mode="debug")
     compiled(vector())
-    monkeypatch.setattr(elsewhere, "bind", wrong)
+    monkeypatch.setattr(other_engines, "bind", wrong)
     with pytest.raises(BadOptimization, match=r"fused\[multiply, add\].*multiply, add"):
         compiled(vector())
 

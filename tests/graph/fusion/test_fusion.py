@@ -14,9 +14,9 @@ from unifyarr.graph import FunctionGraph
 from unifyarr.graph.core.memory import memory_plan
 from unifyarr.graph.fusion import fusedop
 from unifyarr.graph.fusion.fusedop import FusedOp
+from unifyarr.graph.fusion.index_maps import seen
 from unifyarr.graph.fusion.machine import is_compiled
 from unifyarr.graph.fusion.region import Axis
-from unifyarr.graph.fusion.views import seen
 
 from .fused_programs import compare
 
@@ -272,7 +272,7 @@ def test_the_debug_mode_compares_with_the_single_operations(monkeypatch: pytest.
 
 
 def test_without_the_compiled_part_nothing_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unifyarr.graph.run.rewriting.is_compiled", lambda: False)
+    monkeypatch.setattr("unifyarr.graph.run.pipeline.is_compiled", lambda: False)
     assert names(lambda x: x * 2.0 + 1.0, vector()) == ["multiply", "add"]
 
 

@@ -90,7 +90,7 @@ DOORS: dict[str, Door] = {
     # Derivatives and graphs.
     "declared_operations": Door("modes.tape.declared_operations", ("modes.tape.handle",)),
     "tape": Door("modes.tape.handle", ("derivatives.rules.backward",)),
-    "traced": Door("graph.loops.traced", ("modes.trace.handle",)),
+    "traced": Door("graph.loops.traced_loops", ("modes.trace.handle",)),
     "variables": Door("graph.building.variables", ("graph.core.basic",)),
     "running": Door("graph.building.running", ("graph.core.fgraph",)),
     "drawing": Door("graph.show.drawing", ("graph.core.fgraph",)),

@@ -18,8 +18,8 @@ from .assembly import can_assemble
 from .composed import Composed
 from .fusedop import FusedOp, FusedPlan, Output
 from .grouping import Grouping, Member, is_number, operands, read_by, whole
+from .index_maps import Seen, is_index_map, shape_of
 from .region import Axis, FusedStep, Operand
-from .views import Seen, is_index_map, shape_of
 
 # How many operations are worth a region. One operation and a write to a window are one call of NumPy's anyway.
 FEWEST = 2

@@ -15,7 +15,7 @@ from ..._core.engines.registry import load
 from ..._core.kernels.types import ArrayType
 from ..core.basic import Apply, Op
 from ..kernels.kernelop import is_writable
-from . import elsewhere
+from . import other_engines
 from .composed import Composed
 from .grouping import whole
 from .machine import bind, compile_now, is_program, program_of
@@ -144,8 +144,8 @@ class FusedOp(Op):
         """Return a function of natives, and of ``out=``; wait until it's compiled, if it can be."""
         if self.backend.name != "numpy":
             outputs = tuple((each.type, each.base) for each in self.plan.outputs)
-            fused = elsewhere.Fused(self.backend, self.as_region(), self.composed, outputs, self.host)
-            return elsewhere.bound(node, fused, wait)
+            fused = other_engines.Fused(self.backend, self.as_region(), self.composed, outputs, self.host)
+            return other_engines.bound(node, fused, wait)
         run = self._run(wait)
         if wait:
             compile_now(run)

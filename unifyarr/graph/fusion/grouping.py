@@ -14,10 +14,10 @@ from typing import NamedTuple
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_kernel, kernel_of
+from .index_maps import DENSE, ORDERED, SPREAD, Seen, is_index_map, long_axes, orders, seen, shape_of
 from .region import Axis
 from .step_recipes import are_loops, recipe_of
 from .step_writer import Recipe
-from .views import DENSE, ORDERED, SPREAD, Seen, is_index_map, long_axes, orders, seen, shape_of
 
 Shape = tuple[int, ...]
 

@@ -28,7 +28,7 @@ from ..kernels.hosting import run_of
 from ..kernels.kernelop import KernelOp, has_alias, is_writable
 from ..kernels.laidout import LaidOut
 from .composed import Composed
-from .elsewhere import ByKernels
+from .other_engines import ByKernels
 
 # A region of fewer operations isn't worth the seconds that its compilation takes.
 FEWEST = 2

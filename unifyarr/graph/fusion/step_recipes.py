@@ -20,10 +20,10 @@ from ..kernels.kernelop import KernelOp
 from .agreeing import can_run
 from .dense import name_of
 from .formulas import FUNCTIONS, Value
+from .index_maps import shape_of
 from .region import WHERE
 from .step_writer import DType, Recipe, StepWriter
 from .task_loops import DTYPES
-from .views import shape_of
 
 # What wraps around after fewer elements than the first is copied piece by piece. More pieces than the second take
 # longer than a call of the kernel.

@@ -36,8 +36,8 @@ from ..kernels.cleanups import RULES
 from ..kernels.executors import Executor, Schedule, bound_and_compiled
 from ..kernels.hosting import bound_on
 from ..run.debugmode import DebugProgram
-from ..run.registry import Own, Rewrite, selected
-from ..run.rewriting import Rewriting
+from ..run.pipeline import Rewriting
+from ..run.rewrite_registry import Own, Rewrite, selected
 
 
 class BodyTrace(EnclosedTrace):

@@ -21,7 +21,7 @@ from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op
 from ..kernels.executors import Executor
-from ..run.registry import Rewrite
+from ..run.rewrite_registry import Rewrite
 from .bodies import Body, buffer, fresh
 from .body_watch import BodyWatch, Checks
 from .stages import Stages, stages_of

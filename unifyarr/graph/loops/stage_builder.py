@@ -22,8 +22,8 @@ from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
 from ..fusion import machine
 from ..fusion.fusedop import FusedOp
+from ..fusion.index_maps import DENSE, orders
 from ..fusion.threads import LONG
-from ..fusion.views import DENSE, orders
 from ..kernels.executors import bound_and_compiled
 from ..kernels.hosting import run_of
 from ..kernels.into import WrittenInto, innermost

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.names import parameters, positional
-from .registry import Names, Rewrite, as_rewrite, selected
+from .rewrite_registry import Names, Rewrite, as_rewrite, selected
 
 Parameters = Iterable[str | int] | str | int
 MODES = ("fast", "debug", "pure")

@@ -30,8 +30,8 @@ from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
 from .handling import Handling
 from .options import Options
-from .registry import Rewrite, selected
-from .rewriting import Rewriting
+from .pipeline import Rewriting
+from .rewrite_registry import Rewrite, selected
 from .staleness import check_current
 from .trace_log import tell_in_python, tell_lowered, tell_refused
 

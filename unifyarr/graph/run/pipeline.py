@@ -34,7 +34,7 @@ from ..kernels.into import computed_into
 from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, stored
 from ..kernels.windows import compute_in_window, write_to_own
 from .ordering import mark, unmark
-from .registry import REGISTERED, Own, Rewrite
+from .rewrite_registry import REGISTERED, Own, Rewrite
 from .trace_log import tell_refused_rewrite
 
 

@@ -13,7 +13,7 @@ from ...modes.tape.entries import NotInline
 from ...modes.trace.handle import TraceHandle
 from ...modes.trace.trace import Trace
 from ...modes.trace.traced import Traced, innermost_trace
-from . import nodes
+from . import loop_nodes
 
 
 def trace_of(handle: object) -> Trace:
@@ -56,7 +56,7 @@ def scan(
             new, results = step(natives[:count], natives[count:], met(fixed))
             return arrays_of([*new, *results])
 
-        ends, stacked = nodes.scan(trace, run, carry, rows, length, reverse)
+        ends, stacked = loop_nodes.scan(trace, run, carry, rows, length, reverse)
         return list(map(read, ends)), list(map(read, stacked))
 
 
@@ -78,7 +78,7 @@ def while_loop(
         def run(*arrays: Array) -> list[Array]:
             return arrays_of(body(*map(read, arrays), *met(fixed)))
 
-        return list(map(read, nodes.while_loop(trace, holds, run, carry)))
+        return list(map(read, loop_nodes.while_loop(trace, holds, run, carry)))
 
 
 def switch(
@@ -89,4 +89,4 @@ def switch(
     with tracing(trace):
         (number,), arrays = arrays_of([index]), arrays_of(operands)
         functions = [lambda each=each: arrays_of(each(*met(arrays))) for each in branches]
-        return list(map(read, nodes.switch(trace, number, functions)))
+        return list(map(read, loop_nodes.switch(trace, number, functions)))
