@@ -110,18 +110,12 @@ def lowest(session: nox.Session, engine: str) -> None:
 
 @nox.session(venv_backend="none")
 def gpu(session: nox.Session) -> None:
-    """Run the tests on the accelerator of torch and of JAX, and measure launches, where they see one.
+    """Try the accelerator that torch, JAX or TensorFlow sees, in ten minutes, and write ``gpu-report.md``.
 
     The environment is the one that nox runs in: which build of an engine drives an accelerator depends on the machine.
-    Arguments go to pytest.
+    Where none is seen, a share runs on torch's simulated device. Arguments go to ``tests.devices.report``.
     """
-    found = str(session.run("python", "-m", "tests.accelerators", env=QUIET, silent=True, stderr=None))
-    for backend, device in map(str.split, found.splitlines()):
-        where = (f"--device={device}",)
-        session.run("python", "-m", "pytest", f"--backends={backend}", *where, *session.posargs, env=QUIET)
-        session.run("python", "benchmarks/overhead.py", backend, *where, env=QUIET)
-    if not found:
-        session.log("neither torch nor JAX sees an accelerator here: nothing was run")
+    session.run("python", "-m", "tests.devices.report", *session.posargs)
 
 
 @nox.session

@@ -8,9 +8,9 @@ import unifyarr as ua
 
 
 def accelerators() -> dict[str, str]:
-    """Return the first device of torch and JAX that isn't a CPU, by the names of the backends that have one."""
+    """Return the first device of an engine that isn't a CPU, by the names of the backends that have one."""
     found = {}
-    for backend in sorted({"torch", "jax"} & {*ua.available_backends()}):
+    for backend in sorted({"torch", "jax", "tensorflow"} & {*ua.available_backends()}):
         with ua.use_backend(backend):
             names = ua.__array_namespace_info__().devices()
         found |= {backend: name for name in reversed(names) if name.partition(":")[0] not in ("cpu", "meta")}

@@ -50,6 +50,7 @@ settings.load_profile(os.environ.get("UNIFYARR_TEST_PROFILE", "ci"))
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--backends", default=None, help="comma-separated names of the backends to test")
     parser.addoption("--device", default=None, help="where engines make arrays: gpu, cpu, cpu:1, sim")
+    parser.addoption("--there", default=None, help="of tests/devices: the accelerator, beside --device cpu")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,6 +69,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if device and device.partition(":")[0] == "cpu":
         engines.have_two_cpus(_selected(config))
     _import_all(_selected(config))
+    there: str | None = config.getoption("--there")
+    if there:
+        engines.SECOND.update(dict.fromkeys(engines.SECOND, there))
     if device:
         for backend in _selected(config):
             engines.make_arrays_on(backend, device)

@@ -46,6 +46,9 @@ def have_two_cpus(backends: list[str]) -> None:
 # The default devices that ``--device`` has chosen, by backend.
 _chosen: dict[str, str] = {}
 
+# The devices of tests that need two, beside the default one: ``--there`` names an accelerator.
+SECOND = {"torch": "sim:1", "jax": "cpu:1", "tensorflow": "cpu:1"}
+
 
 def default_device(backend: str) -> str:
     """Return the name of the device where the arrays under test are made."""

@@ -13,12 +13,15 @@ from typing import Any
 
 import pytest
 
+# The tests that start such processes.
+_WITHOUT = ("test_process.py", "test_report.py")
+
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Collect the test that starts such a process where there are none, and where there are, all others."""
+    """Collect the tests that start such processes where there are none, and where there are, all others."""
     device: str = config.getoption("--device") or ""
     if not device.startswith(("cpu", "sim")):
-        return True if collection_path.name != "test_process.py" else None
+        return True if collection_path.name not in _WITHOUT else None
     of_torch = collection_path.name in (
         "test_indices.py",
         "test_inductor.py",
@@ -27,7 +30,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         "test_simulation.py",
     )
     is_left_out = of_torch and not device.startswith("sim")
-    return True if is_left_out or collection_path.name == "test_process.py" else None
+    return True if is_left_out or collection_path.name in _WITHOUT else None
 
 
 @pytest.fixture(autouse=True)

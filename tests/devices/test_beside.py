@@ -11,14 +11,15 @@ import pytest
 
 import unifyarr as ua
 import unifyarr.numpy as unp
+from unifyarr._core.engines.registry import load
 from unifyarr.container.container import flatten
 
+from .. import engines
 from ..natives import has
 from ..oracle import as_numpy, assert_values
 from .test_cases import THERE, assert_there, numpys, there
 
 X = np.arange(1.0, 7.0).reshape(2, 3)
-OTHER = {"torch": "sim:0", "jax": "cpu", "tensorflow": "cpu"}
 
 
 def _write_number(x: ua.Array) -> Any:
@@ -141,7 +142,7 @@ def default_device(name: str) -> AbstractContextManager[Any]:
         return tf.device(name)  # type: ignore[no-any-return]
     import jax
 
-    return jax.default_device(jax.devices()[1])
+    return jax.default_device(load("jax").as_device(name))
 
 
 CASES: dict[str, Callable[[ua.Array], Any]] = {
@@ -182,7 +183,7 @@ def test_so_it_does_in_compiled_functions(backend: str, name: str) -> None:
 
 
 def test_arrays_of_two_devices_dont_meet(backend: str) -> None:
-    x, y = there(X), ua.asarray(X, device=OTHER[backend])
+    x, y = there(X), ua.asarray(X, device=engines.default_device(backend))
     for call in (lambda: x + y, lambda: ua.concat([x, y]), lambda: ua.matmul(x, y.T), lambda: ua.where(x > 1, x, y)):
         with pytest.raises(ua.errors.DeviceError, match=r"x\.to_device\(\)|devices"):
             call()

@@ -16,11 +16,12 @@ from unifyarr.errors import TraceError, UnknownShapeError
 from unifyarr.testing.calling import FUNCTIONS, assert_numpys, find, leaves, of_numpy
 from unifyarr.testing.cases import CASES, RETURNING_SEVERAL, Case
 
+from .. import engines
 from ..graph.test_every_function import call_of, refuses
 from ..oracle import as_numpy, assert_values
 
-# The second of two devices.
-THERE = {"torch": "sim:1", "jax": "cpu:1", "tensorflow": "cpu:1"}
+# A device that isn't the default one.
+THERE = engines.SECOND
 # The simulation has no DLPack, and what comes from the host stays there.
 NAMES = [name for name in FUNCTIONS if name != "from_dlpack"]
 FIRST = [(name, CASES[name][0]) for name in NAMES]
