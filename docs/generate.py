@@ -1,9 +1,10 @@
-"""Write the pages that the code knows best: the completeness table, NumPy's names, and other libraries."""
+"""Write the pages that the code knows best: completeness, NumPy's names, other libraries, what waits."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -332,9 +333,16 @@ def versions() -> str:
     return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
 
 
+def budget() -> str:
+    """Return the page of launches and waits, counted in a process that has the simulated device."""
+    command = [sys.executable, "-m", "tests.devices.budget"]
+    return subprocess.run(command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "dask": "dask"}
 PAGES = {"completeness.md": completeness, "kernels.md": kernels, "clients.md": clients}
 PAGES["coming-from/numpy-names.md"] = names_of_numpy
+PAGES["what-waits-for-the-device.md"] = budget
 PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.py": names_elsewhere}
 
 if __name__ == "__main__":

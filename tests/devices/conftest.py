@@ -23,6 +23,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not device.startswith(("cpu", "sim")):
         return True if collection_path.name not in _WITHOUT else None
     of_torch = collection_path.name in (
+        "test_budget.py",
         "test_indices.py",
         "test_inductor.py",
         "test_making.py",
