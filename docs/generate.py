@@ -340,10 +340,11 @@ def budget() -> str:
 
 
 ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "dask": "dask"}
-PAGES = {"completeness.md": completeness, "kernels.md": kernels, "clients.md": clients}
-PAGES["coming-from/numpy-names.md"] = names_of_numpy
+PAGES = {"completeness.md": completeness, "kernels.md": kernels, "coming-from/numpy-names.md": names_of_numpy}
 PAGES["what-waits-for-the-device.md"] = budget
 PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.py": names_elsewhere}
+# Last, since its rows call the libraries that it is about, all of which have to be installed.
+PAGES["clients.md"] = clients
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -32,3 +32,7 @@ def test_generated_pages_are_up_to_date(page: str) -> None:
         pytest.skip(f"not installed: {', '.join(missing)}")
     written = runpy.run_path(str(DOCS / "generate.py"))["PAGES"][page]()
     assert (DOCS / page).read_text() == written, f"docs/{page} is stale: run `python docs/generate.py`"
+
+
+def test_the_page_that_needs_other_libraries_is_written_last() -> None:
+    assert list(runpy.run_path(str(DOCS / "generate.py"))["PAGES"])[-1] == "clients.md"

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
+from ._core.declaring.spaces import publish
 from ._core.values.missing import missing_from
-from .functions.filters import lfilter
-from .functions.short_time import istft, stft
-from .functions.signal_windows import bartlett, blackman, hamming, hann, kaiser
+from .functions import filters, short_time, signal_windows
 
-__all__ = [
-    "bartlett",
-    "blackman",
-    "hamming",
-    "hann",
-    "istft",
-    "kaiser",
-    "lfilter",
-    "stft",
-]
+__all__ = publish("signal", globals())
 
 __getattr__ = missing_from(__name__)

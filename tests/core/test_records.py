@@ -16,7 +16,7 @@ from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
 from unifyarr._core.kernels import record
 from unifyarr._core.kernels.moving import METHODS
-from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, KINDS, Batch, Derivative
+from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, KINDS, Alias, Batch, Derivative
 from unifyarr.backends.kernels import Facts, state
 from unifyarr.derivatives.rule import RULES
 from unifyarr.errors import LostDerivativeError, TraceError
@@ -28,6 +28,7 @@ from unifyarr.modes.tape.entries import Entry, Taped
 from unifyarr.modes.tape.handle import TapeHandle
 
 from ..derivatives.cases import CASES
+from ..derivatives.rules_oracle import of_rule, results
 
 PACKAGE = Path(ua.__file__).parent
 # One call of each kernel that has a rule of its own.
@@ -108,6 +109,18 @@ def test_a_kernel_without_a_rule_has_no_batch(name: str, monkeypatch: pytest.Mon
     natives = [Batched(handle.from_numpy(np.stack([x, x]))) for x in values]
     with pytest.raises(TraceError, match=f"{name}.* has no rule"):
         BatchHandle(handle).kernel(name)(*natives, **static)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in RULED if KERNELS[name].kind is ELEMENTWISE))
+def test_what_is_not_selected_is_harmless(name: str) -> None:
+    """Elements that a mask leaves out are computed of a number where value and derivative are finite."""
+    values, static = RULED[name]
+    if name in ("where", "clip") or KERNELS[name].alias is not Alias.FRESH:
+        pytest.skip("it computes nothing")
+    operands = [np.full(x.shape, KERNELS[name].harmless, x.dtype) for x in values]
+    with np.errstate(all="raise"):
+        found = [*results("numpy", name, operands, static), *of_rule("numpy", name, operands, static)]
+    assert all(np.isfinite(x).all() for x in found)
 
 
 # -- facts stand in one place ------------------------------------------------------------------------------------------

@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, Derivative
+from unifyarr.testing.cases import CASES as CALLS
+from unifyarr.testing.declarations import DECLARATIONS
+
 Case = tuple[str, tuple[np.ndarray, ...], dict[str, Any]]
 
 Make = Callable[..., np.ndarray]
@@ -33,10 +37,7 @@ C, D = cplx(2, 3), cplx(2, 3, seed=3)
 ROW, ONE = real(3, seed=5), np.asarray(0.7)
 
 
-_ANYWHERE = (
-    "negative positive square abs sin cos tanh sinh cosh exp exp2 expm1 asinh atan tan deg2rad rad2deg cbrt "
-    "sigmoid relu"
-)
+_ANYWHERE = "negative positive square abs sin cos tanh sinh cosh exp exp2 expm1 asinh atan tan deg2rad rad2deg cbrt"
 _COMPLEX = (
     "negative positive square reciprocal sqrt exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos atan "
     "asinh acosh atanh abs conj real imag"
@@ -252,13 +253,15 @@ def linalg() -> Iterator[Case]:
 
 
 def special() -> Iterator[Case]:
-    """Yield special functions, without the parameters that are constants."""
-    for name in ("erf", "erfc", "i0", "i0e", "i1", "i1e"):
-        yield name, (A,), {}
-    yield "erfinv", (U,), {}
-    yield "ndtri", ((U + 1) / 2,), {}
+    """Yield elementwise kernels of one array that are no ufuncs, on what their functions' own cases call them with."""
+    for function, declaration in DECLARATIONS.items():
+        record = KERNELS.get(declaration.name)
+        if record is None or declaration.name not in declaration.kernels or record.ufunc is not None:
+            continue
+        first = CALLS[function][0]
+        if (record.kind, record.derivative) == (ELEMENTWISE, Derivative.RULE) and len(first.arguments) == 1:
+            yield declaration.name, first.arrays, {}
     for name in ("gammaln", "digamma"):
-        yield name, (P,), {}
         yield name, (A,), {}
 
 

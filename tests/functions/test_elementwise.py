@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unifyarr as ua
+from unifyarr.testing.declarations import DECLARATIONS
 
 from ..gradients import gradient
 from ..natives import skip_unless, skip_without_derivatives
@@ -31,17 +32,15 @@ from ..oracle import (
     in_layout,
     reference,
     seeded,
-    words,
 )
 
-UNARY: dict[str, Callable[..., Any]] = {
-    name: getattr(np, name)
-    for name in words(
-        "abs acos acosh asin asinh atan atanh bitwise_invert cbrt ceil conj cos cosh deg2rad exp exp2 expm1 floor imag "
-        "isfinite isinf isnan log log10 log1p log2 logical_not negative positive rad2deg real reciprocal round sign "
-        "signbit sin sinh sqrt square tan tanh trunc"
-    )
-}
+
+def ufuncs(count: int) -> dict[str, Callable[..., Any]]:
+    """Return NumPy's function for each of ours that is one of its ufuncs of so many arrays."""
+    return {name: each.ufunc for name, each in DECLARATIONS.items() if each.ufunc and each.ufunc.nin == count}
+
+
+UNARY = {**ufuncs(1), "imag": np.imag, "real": np.real, "round": np.round}
 
 
 def floor_divide(x1: Any, x2: Any) -> Any:
@@ -59,14 +58,7 @@ def nextafter(x1: Any, x2: Any) -> Any:
     return np.where(np.equal(x1, x2), np.asarray(x2, result.dtype), result)
 
 
-BINARY: dict[str, Callable[..., Any]] = {
-    name: getattr(np, name)
-    for name in words(
-        "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal "
-        "floor_divide fmax fmin fmod gcd greater greater_equal heaviside hypot lcm less less_equal logaddexp "
-        "logaddexp2 logical_and logical_or logical_xor maximum minimum multiply not_equal pow remainder subtract"
-    )
-} | {"nextafter": nextafter}
+BINARY = {**ufuncs(2), "nextafter": nextafter, "remainder": np.remainder}
 SHAPES = [(4, 6), (), (0, 3), (24,)]
 PAIRS = [((4, 6), (4, 6)), ((), (24,)), ((4, 6), (6,)), ((3, 1), (2, 1, 3)), ((0, 3), (1,))]
 # Engines raise to powers by way of logarithms, and exponents carry their rounding.

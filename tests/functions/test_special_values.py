@@ -41,6 +41,7 @@ FUNCTIONS: dict[str, tuple[tuple[np.ndarray, ...], float, float]] = {
     "comb": ((np.floor(spread(1, 40)), np.floor(spread(1, 20))), 1, 1),
     "digamma": ((POSITIVE,), 4, 16),
     "entr": ((POSITIVE,), 4, 16),
+    "erfcinv": ((np.concatenate([spread(1.2e-38, 1), even(0.001, 1.9991)]),), 4, 16),
     "erfinv": ((even(-0.999, 0.9991),), 4, 16),
     "expit": ((LINE,), 8, 8),
     "factorial": ((even(0, 20.3),), 2, 256),
@@ -68,6 +69,13 @@ BINARY = [name for name, (arguments, _, _) in FUNCTIONS.items() if len(arguments
 SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, -1.0, -2.0, -2.5, 1e300, -1e300, 1.0, 0.5, 2.0, 1e-300])
 # What is the limit here is NaN in SciPy, which finds infinities where one argument is NaN.
 ELSEWHERE = {"beta", "betaln", "comb", "kl_div"}
+
+# Their values are compared in tests of their own.
+APART = {"erf", "erfc", "logsumexp", "polygamma", "softplus"}
+
+
+def test_every_function_has_a_line() -> None:
+    assert {*ua.special.__all__} == {*FUNCTIONS} | APART
 
 
 def expected_of(name: str, *values: Any) -> np.ndarray:
@@ -124,6 +132,20 @@ def test_special_values(backend: str, name: str) -> None:
     # Of NaN everything is NaN, but SciPy's zeta() of some poles.
     lost = np.isnan(values).any(0) & np.isnan(expected)
     assert np.isnan(actual[lost]).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_erfcinv_of_the_least_numbers(backend: str, dtype: str) -> None:
+    # Half of them is subnormal, which JAX and TensorFlow take for zero.
+    values = np.geomspace(1, 3, 20, dtype=dtype) * np.finfo(dtype).smallest_normal
+    expected = expected_of("erfcinv", values.astype("f8"))
+    actual = in_pieces(backend, ua.special.erfcinv, values)
+    assert units("erfcinv", actual, expected).max() <= 4
+
+
+def test_zeta_at_its_poles(backend: str) -> None:
+    x, q = np.array([2.0, 3.0, 2.5, 1e5, 3.0, 5.0]), np.array([0.0, 0.0, -1.0, -2.0, -7.0, -0.0])
+    np.testing.assert_array_equal(in_pieces(backend, ua.special.zeta, x, q), np.full(6, np.inf))
 
 
 def test_the_limits_of_the_beta_function(backend: str) -> None:

@@ -128,6 +128,23 @@ def erfinv(x: Array, /, *, out: Array | None = None) -> Array:
     return where(is_far, multiply(far, sign(x)), near).astype(dtype, copy=False)
 
 
+@primary(namespace="special")
+@described("An array of numbers in [0, 2]; the result is NaN outside")
+def erfcinv(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute the number of which erfc() is each element, with its digits where elements are small.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.special.erfcinv(ua.asarray([1e-300, 0.5, 1.5]))
+    array([26.20946996,  0.47693628, -0.47693628])
+
+    Source: NIST Digital Library of Mathematical Functions, 7.17; SciPy's ``erfcinv``.
+    """
+    x = as_real_floating(x, "erfcinv")
+    return invoke("erfcinv", x, out=out, result=(x.shape, x.dtype), aligned=True)
+
+
 @compositional(namespace="special")
 @described()
 def ndtr(x: Array, /, *, out: Array | None = None) -> Array:

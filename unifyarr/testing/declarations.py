@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .. import fft, linalg, nn, special
+from .. import fft, linalg, nn, signal, special
 from .._core.declaring.declare import DECLARATIONS
 
-NAMESPACES = fft, linalg, nn, special
+NAMESPACES = fft, linalg, nn, signal, special
 
 __all__ = ["DECLARATIONS", "NAMESPACES"]

@@ -52,6 +52,7 @@ declare(ELEMENTWISE, "remainder digamma gammaln i0 i0e i1 i1e", types=_like_last
 declare(ELEMENTWISE, "gammainc gammaincc")
 declare(ELEMENTWISE, "erf erfc", types=_like_last, order=MemoryOrder.STAYS)
 declare(ELEMENTWISE, "erfinv", types=_like_last, harmless=0)
+declare(ELEMENTWISE, "erfcinv", types=_like_last)
 declare(ELEMENTWISE, "ndtri", types=_like_last, harmless=0.5)
 declare(ELEMENTWISE, "betainc", harmless=0.5)
 declare(ELEMENTWISE, "zeta", types=_like_last, harmless=2)

@@ -117,6 +117,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "embedding": ("ua.nn.embedding",),
     "embedding_lookup": ("ua.nn.embedding",),
     "entr": ("ua.special.entr",),
+    "erfcinv": ("ua.special.erfcinv",),
     "erfinv": ("ua.special.erfinv",),
     "execute_with_gradients": ("ua.value_and_grad",),
     "expit": ("ua.special.expit",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,29 @@ i0e = compiled(in_single(special.i0e))
 i1 = compiled(in_single(special.i1))
 i1e = compiled(in_single(special.i1e))
 ndtri = compiled(in_single(special.ndtri))
+
+
+@worked_around("the engine has none, and takes half of its least normal numbers for zero")
+@compiled
+@in_single
+def erfcinv(x: jax.Array) -> Any:
+    least = jnp.finfo(x.dtype).smallest_normal
+    is_least = (x >= least) & (x < 2 * least)
+    found = special.ndtri(jnp.where(is_least, 2 * x, x) / 2) * -math.sqrt(0.5)
+
+    def corrected() -> Any:
+        # There erfc(y) is exp(-y²) / (y sqrt(pi)) times a series in 1 / y²; each step gives three more digits of y.
+        log = -jnp.log(jnp.where(is_least, x, least)) - math.log(math.pi) / 2
+        y = jnp.where(is_least, found, 9)
+        for _ in range(4):
+            t = 0.5 / (y * y)
+            series = -t * (1 - t * (3 - t * (15 - t * (105 - t * 945))))
+            y = jnp.sqrt(log - jnp.log(y) + jnp.log1p(series))
+        return jnp.where(is_least, y, found)
+
+    return jax.lax.cond(is_least.any(), corrected, lambda: found)
+
+
 # float32 where JAX is kept to 32 bits.
 _DOUBLE = jax.dtypes.canonicalize_dtype(np.float64)
 
@@ -44,7 +68,9 @@ def digamma(x: jax.Array) -> Any:
     return jnp.where(is_zero, -1 / x, special.digamma(jnp.where(is_zero, 1, x)))
 
 
-@worked_around("where powers of a great number underflow it is 0 or NaN, and of an infinite exponent NaN")
+@worked_around(
+    "where powers of a great number underflow it is 0 or NaN, and of an infinite exponent, or at a pole, NaN"
+)
 @_in_double
 def zeta(x: jax.Array, q: jax.Array) -> Any:
     # The first term is the whole sum for great exponents.
@@ -56,7 +82,9 @@ def zeta(x: jax.Array, q: jax.Array) -> Any:
     great = jnp.where(is_great, q, 1e9)
     # The sum is an integral but for half its first term.
     power = great ** (1 - x)
-    found = jnp.where(x < 1, jnp.nan, jnp.where(is_great, power / (x - 1) + power / great / 2, near))
+    found = jnp.where(is_great, power / (x - 1) + power / great / 2, near)
+    found = jnp.where((q <= 0) & (q == jnp.floor(q)), jnp.inf, found)
+    found = jnp.where(x < 1, jnp.nan, found)
     return jnp.where(is_power, first, found)
 
 

@@ -133,6 +133,7 @@ def _of_scipy(name: str) -> Callable[..., np.ndarray]:
 
 betainc = _of_scipy("betainc")
 digamma = _of_scipy("digamma")
+erfcinv = _of_scipy("erfcinv")
 erfinv = _of_scipy("erfinv")
 gammainc = _of_scipy("gammainc")
 gammaincc = _of_scipy("gammaincc")

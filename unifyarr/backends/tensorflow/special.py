@@ -43,6 +43,26 @@ i1e = _in(tf.float32, unary("BesselI1e"))
 ndtri = _in(tf.float32, unary("Ndtri"))
 
 
+@worked_around("the engine takes half of its least normal numbers for zero")
+@functools.partial(_in, tf.float32)
+def erfcinv(x: Any, /) -> Any:
+    least = scalar(float(np.finfo(x.dtype.as_numpy_dtype).smallest_normal), x)
+    is_least = (x >= least) & (x < 2 * least)
+    found = raw.Ndtri(x=tf.where(is_least, 2 * x, x) / 2) * -math.sqrt(0.5)
+
+    def corrected() -> Any:
+        # There erfc(y) is exp(-y²) / (y sqrt(pi)) times a series in 1 / y²; each step gives three more digits of y.
+        log = -tf.math.log(tf.where(is_least, x, least)) - math.log(math.pi) / 2
+        y = tf.where(is_least, found, scalar(9, x))
+        for _ in range(4):
+            t = 0.5 / (y * y)
+            series = -t * (1 - t * (3 - t * (15 - t * (105 - t * 945))))
+            y = tf.sqrt(log - tf.math.log(y) + tf.math.log1p(series))
+        return tf.where(is_least, y, found)
+
+    return tf.cond(tf.reduce_any(is_least), corrected, lambda: found)
+
+
 @worked_around("of minus infinity it is infinity")
 @functools.partial(_in, tf.float32)
 def gammaln(x: Any, /) -> Any:
@@ -57,7 +77,9 @@ def digamma(x: Any, /) -> Any:
     return select(is_zero, raw.RealDiv(x=scalar(-1, x), y=x), found)
 
 
-@worked_around("where powers of a great number underflow it is 0 or NaN, and of an infinite exponent NaN")
+@worked_around(
+    "where powers of a great number underflow it is 0 or NaN, and of an infinite exponent, or at a pole, NaN"
+)
 @functools.partial(_in, tf.float64)
 def zeta(x: Any, q: Any, /) -> Any:
     one = scalar(1, x)
@@ -71,6 +93,8 @@ def zeta(x: Any, q: Any, /) -> Any:
     half = raw.RealDiv(x=power, y=raw.Mul(x=great, y=scalar(2, x)))
     far = raw.AddV2(x=raw.RealDiv(x=power, y=select(is_great, exponent, one)), y=half)
     found = select(is_great, far, near)
+    is_pole = raw.LogicalAnd(x=raw.LessEqual(x=q, y=scalar(0, q)), y=raw.Equal(x=q, y=raw.Floor(x=q)))
+    found = select(is_pole, scalar(math.inf, x), found)
     # The engine's own looks at q first where XLA compiles it.
     found = select(raw.Less(x=x, y=one), scalar(math.nan, x), found)
     return select(raw.Equal(x=x, y=one), scalar(math.inf, x), found)

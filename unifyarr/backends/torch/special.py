@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import torch
@@ -32,7 +33,9 @@ def _in_single(function: Kernel) -> Kernel:
     return kernel
 
 
+_ROOT_OF_HALF = math.sqrt(0.5)
 _imprecise = worked_around("it loses digits in single precision: computed in double")
+erfcinv = _in_single(lambda x: torch.special.ndtri(x / 2) * -_ROOT_OF_HALF)
 erfinv = _in_single(torch.special.erfinv)
 i0 = _in_single(torch.special.i0)
 i0e = _in_single(torch.special.i0e)

@@ -28,6 +28,8 @@ rule("erf", lambda k, g, out, x: k.multiply(g, k.multiply(_bell(k, x), 2 / _ROOT
 rule("erfc", lambda k, g, out, x: k.multiply(g, k.multiply(_bell(k, x), -2 / _ROOT)), uses=(0,))
 rule("erfinv", lambda k, g, out, x: k.multiply(g, k.multiply(k.exp(k.square(out)), _ROOT / 2)), uses=("out",))
 
+rule("erfcinv", lambda k, g, out, x: k.multiply(g, k.multiply(k.exp(k.square(out)), -_ROOT / 2)), uses=("out",))
+
 
 def _ndtri(k: Kernels, g: Native, out: Native, x: Native) -> Native:
     return k.multiply(g, k.multiply(k.exp(k.multiply(k.square(out), 0.5)), math.sqrt(2 * math.pi)))

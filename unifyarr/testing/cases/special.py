@@ -14,7 +14,7 @@ OTHERS = POSITIVE[::-1] + 0.25
 line(names("special.", "erf erfc entr expit i0 i0e i1 i1e log_ndtr ndtr softplus"), case(A), case(K), case(SCALAR))
 line(names("special.", "digamma gammaln factorial"), case(POSITIVE), case(np.abs(K)), case(TRUTH), case(SCALAR))
 line("special.logsumexp", case(A), case(ROW, axis=0))
-line(names("special.", "erfinv logit ndtri"), case(CHANCE), case(INDEX), case(TRUTH))
+line(names("special.", "erfcinv erfinv logit ndtri"), case(CHANCE), case(INDEX), case(TRUTH))
 line("special.polygamma", case(2, POSITIVE), case(0, SCALAR), case(1, K))
 line("special.zeta", case(POSITIVE + 1, OTHERS), case(POSITIVE + 1), case(SCALAR, V[:1]))
 line(
