@@ -52,6 +52,7 @@ from . import (
     utility,
 )
 from ._items import NUMBERS, number_of
+from ._overlap import extent, independent, layout, may_share_memory
 from ._private import (
     MappingKey,
     disabled_torch_function,
@@ -69,15 +70,11 @@ from ._shared import (
     check_writable,
     default_device,
     derivatives,
-    extent,
     has_accelerator,
     has_address,
-    independent,
     is_expanded,
     is_plain,
     is_transforming,
-    layout,
-    may_share_memory,
     unwrapped,
     writes,
 )

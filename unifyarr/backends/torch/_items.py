@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from ._overlap import independent, is_same_window, overlap, span
 from ._private import peek_interpreter_stack, refuse_inference
-from ._shared import FEW, has_accelerator, overlap, span
+from ._shared import FEW, has_accelerator
 
 # As many axes as NumPy's arrays have at most; the engine has no limit.
 _MOST_AXES = 64
@@ -218,8 +219,7 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
         else:
             overlaps = start < other + (value.nbytes if value.is_contiguous() else span(value))
         if overlaps:
-            # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
-            return basic and given is dtype and bool(value.dim()) and x[key].is_set_to(value)
+            return basic and given is dtype and _set_to_own(x[key], value)
         if (has_accelerator() or not start or not other) and value.device != x.device:
             return False
         if kind is not slice and value.dim() and _count(key) == x.dim():
@@ -236,6 +236,16 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
     if type(key) is Tensor and not is_tensor:
         return _fill(x, key, value)
     x[key] = value
+    return True
+
+
+def _set_to_own(target: Tensor, value: Tensor) -> bool:
+    """Write to a window of an array a value of the same shape that may be another one, if torch writes it at once."""
+    if not target.dim() or target.shape != value.shape:
+        return False
+    # ``x[key] += v`` ends with the view that was updated: it's stored where it is.
+    if not is_same_window(target, value):
+        target.copy_(independent(value, target))
     return True
 
 

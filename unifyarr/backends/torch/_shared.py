@@ -20,8 +20,7 @@ from torch.autograd import forward_ad
 
 from ...errors import InplaceUpdateError
 from ..base.abilities import STORED as ALL_STORED
-from ..base.abilities import is_numpys
-from ..kernels import EFFORT, Applied
+from ..kernels import Applied
 from ._private import (
     base_of,
     count_modes,
@@ -188,29 +187,6 @@ def _stored(x: Tensor, dtype: torch.dtype) -> Tensor:
     return x.masked_fill(x.abs() > _LARGEST, math.nan).to(dtype)
 
 
-def span(x: Tensor) -> int:
-    """Return how many bytes lie between the first and the end of the last element in memory."""
-    last = 0
-    for length, step in zip(x.shape, x.stride(), strict=True):
-        if not length:
-            return 0
-        last += (length - 1) * step
-    return (last + 1) * x.itemsize
-
-
-def extent(x: Tensor) -> tuple[int, int]:
-    """Return the addresses between which a tensor lies; without one, it stands for itself alone."""
-    try:
-        if (start := x.data_ptr()) and x.is_contiguous():
-            return start, start + x.nbytes
-    except RuntimeError:
-        pass
-    # Inside a transformation a tensor lies where the one does that it stands for.
-    x = beneath(x)
-    start = x.data_ptr() if has_address(x) else id(x)
-    return start, start + span(x)
-
-
 def has_address(x: Tensor) -> bool:
     """Return whether a tensor has an address: not on the meta device, nor inside ``torch.func.vmap`` for example."""
     try:
@@ -338,54 +314,6 @@ def holds(condition: Tensor, *, unknown: bool) -> bool:
         if has_address(condition):
             raise
         return unknown
-
-
-class _Layout:
-    """Where the elements of a tensor lie, told to NumPy, which never reads them."""
-
-    def __init__(self, x: Tensor) -> None:
-        dtype = NUMPY_DTYPES.get(x.dtype)
-        self.__array_interface__ = {
-            "version": 3,
-            "typestr": dtype.str if dtype is not None and is_numpys(dtype) else f"|V{x.itemsize}",
-            "shape": tuple(x.shape),
-            "strides": tuple(step * x.itemsize for step in x.stride()),
-            "data": (x.data_ptr(), True),
-        }
-
-
-def layout(x: Tensor) -> np.ndarray:
-    """Return an array of NumPy's that lies where a tensor with an address does, and must not be read."""
-    return np.asarray(_Layout(x))
-
-
-def overlap(first: Tensor, second: Tensor) -> bool:
-    """Return whether the ranges of memory of two tensors overlap; one without an address raises ``RuntimeError``."""
-    start, other = first.data_ptr(), second.data_ptr()
-    # ``span`` is as much as ``nbytes``, of any tensor, and takes longer.
-    if start <= other:
-        return other < start + (first.nbytes if first.is_contiguous() else span(first))
-    return start < other + (second.nbytes if second.is_contiguous() else span(second))
-
-
-def may_share_memory(first: Tensor, second: Tensor) -> bool:
-    """Return whether two tensors have an address in common: ``from_numpy`` gives one memory several storages."""
-    if first is second:
-        return True
-    try:
-        if not overlap(first, second):
-            return False
-    except RuntimeError:  # As ``has_address`` says.
-        return True
-    if first.is_meta or second.is_meta:
-        return base_of(first) is base_of(second)
-    # Their ranges overlap, but one may lie in the gaps of the other. Tensors of different devices don't meet here.
-    return np.may_share_memory(layout(first), layout(second), EFFORT)  # type: ignore[arg-type]
-
-
-def independent(value: Tensor, target: Tensor) -> Tensor:
-    """Return ``value``, as a copy where writing to ``target`` may change it."""
-    return value.clone() if may_share_memory(value, target) else value
 
 
 def is_expanded(x: Tensor) -> bool:

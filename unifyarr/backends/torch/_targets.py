@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from ._overlap import independent, is_same_window, span
 from ._private import foreach_in_place, peek_interpreter_stack, refuse_inference
-from ._shared import WIDE, has_accelerator, span, takes_number
+from ._shared import WIDE, has_accelerator, takes_number
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
 # The pairs of a target's dtype and another one that torch casts as NumPy does, and takes in place.
@@ -42,7 +43,7 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
         if place < start:
             if place + (x1.nbytes if x1.is_contiguous() else span(x1)) > start:
                 return False
-        elif place < start + (out.nbytes if out.is_contiguous() else span(out)):
+        elif place < start + (out.nbytes if out.is_contiguous() else span(out)) and not is_same_window(x1, out):
             return False
     if x2 is out or x2 is x1:
         return True
@@ -59,7 +60,9 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
     place = x2.data_ptr()
     if place < start:
         return bool(place + (x2.nbytes if x2.is_contiguous() else span(x2)) <= start)
-    return bool(place >= start + (out.nbytes if out.is_contiguous() else span(out)))
+    return bool(place >= start + (out.nbytes if out.is_contiguous() else span(out))) or (
+        other == shape and x2.dtype is dtype and is_same_window(x2, out)
+    )
 
 
 def memory_of(x: Tensor) -> np.ndarray | None:
@@ -122,10 +125,11 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
                 except RuntimeError:
                     return False
                 if place < start:
-                    if place + (x2.nbytes if x2.is_contiguous() else span(x2)) > start:
-                        return False
-                elif place < start + (out.nbytes if out.is_contiguous() else span(out)):
-                    return False
+                    overlaps = place + (x2.nbytes if x2.is_contiguous() else span(x2)) > start
+                else:
+                    overlaps = place < start + (out.nbytes if out.is_contiguous() else span(out))
+                if overlaps:
+                    x2 = independent(x2, out)
                 # On the meta device there's no address.
                 if (is_several or not place) and not x2.dim() and x2.device != out.device:
                     return False

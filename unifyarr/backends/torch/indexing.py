@@ -12,7 +12,8 @@ from torch import Tensor
 
 from ..kernels import bound_by, check_number, known_by, worked_around
 from ._indices import Window, check_bounds, check_device_bounds, forward, last_values, last_writes
-from ._shared import UNSIGNED, as_dtype, as_signed, independent, is_plain, writes
+from ._overlap import independent
+from ._shared import UNSIGNED, as_dtype, as_signed, is_plain, writes
 
 # From this many elements on, torch writes with several threads, in no particular order.
 _PARALLEL = 32768

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from ...errors import ShapeError
 from ..kernels import Applied, Packed, bound_by, known_by, support_native_out, worked_around
-from ._shared import DTYPES, STORED, UNSIGNED, as_dtype, as_signed, independent, writes
+from ._overlap import independent
+from ._shared import DTYPES, STORED, UNSIGNED, as_dtype, as_signed, writes
 
 
 def _shaped(method: Callable[..., Tensor]) -> Callable[..., Callable[[Tensor], Tensor]]:
