@@ -20,6 +20,7 @@ import pytest
 import unifyarr as ua
 from unifyarr import Container
 from unifyarr._core.calling import concerns
+from unifyarr._native import core
 from unifyarr.errors import (
     CastingError,
     DtypeError,
@@ -478,20 +479,48 @@ def test_in_place_operators_write_the_very_leaves(backend: str) -> None:
 def test_in_place_operators_compute_each_leaf_once(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if not has_one_device():
         pytest.skip("leaves may lie on several devices")
+    if core is None:
+        pytest.skip("the compiled core does that")
 
     def never(*_: Any) -> Any:
         raise AssertionError("a call for each leaf")
 
     c = sample()
     c += 0
-    monkeypatch.setattr(Container, "_call_each", never)
-    monkeypatch.setattr(Container, "_twin", never)
     monkeypatch.setattr(concerns, "map_call", never)
     for other in (sample(), sample(), 2.0, 2):
         values = [as_numpy(x) for x in (other.leaves() if isinstance(other, Container) else [ua.asarray(other)] * 3)]
         expected = [as_numpy(x) * y for x, y in zip(c.leaves(), values, strict=True)]
         c *= other
         assert_leaves(c, expected)
+
+
+def test_calls_of_containers_are_served_by_the_core(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if core is None:
+        pytest.skip("the compiled core does that")
+
+    def never(*_: Any) -> Any:
+        raise AssertionError("the call goes the general way")
+
+    monkeypatch.setattr(concerns, "map_call", never)
+    c, x = Container(a=ua.asarray([1.0, 2.0]), b=[ua.asarray(3.0), {"c": ua.asarray([4.0])}]), ua.asarray([10.0])
+    d = Container(b=c.b, a=c.a)
+    for found, expected in (
+        (c * 2, [2.0, 4.0, 6.0, 8.0]),
+        (2 - c, [1.0, 0.0, -1.0, -2.0]),
+        (c + d, [2.0, 4.0, 6.0, 8.0]),
+        (c + x, [11.0, 12.0, 13.0, 14.0]),
+        (x + c, [11.0, 12.0, 13.0, 14.0]),
+        (-c, [-1.0, -2.0, -3.0, -4.0]),
+        (c > 2, [False, False, True, True]),
+        (ua.square(c), [1.0, 4.0, 9.0, 16.0]),
+        (ua.where(c > 2, c, 0.0), [0.0, 0.0, 3.0, 4.0]),
+        (ua.sum(c, axis=()), [1.0, 2.0, 3.0, 4.0]),
+        (c.map(ua.square), [1.0, 4.0, 9.0, 16.0]),
+    ):
+        assert found.keys() == ["a", "b"]
+        assert [type(each) for each in (found.b, found.b[1])] == [Container, Container]
+        assert ua.concat([ua.reshape(leaf, (-1,)) for leaf in found.leaves()]).tolist() == expected
 
 
 def test_in_place_operators_read_before_they_write(backend: str) -> None:

@@ -28,6 +28,7 @@ class State:
         self.big, self.out, self.wrong = ua.ones(1 << 15), ua.zeros(6), ua.ones(7)
         self.e, self.i, self.b = self.x[1], ua.asarray([0, 1]), self.x > 2
         self.c = ua.Container(a=ua.ones(2), b=ua.ones(3))
+        self.d, self.n = ua.Container(self.c), ua.Container(a=ua.ones(2), b=[ua.ones(3), ua.ones(())])
         self.generator = ua.random.Generator(0)
         self.weight = ua.ones(6)
         self.compiled = ua.compile(lambda x: x * self.weight)
@@ -37,7 +38,7 @@ class State:
         arrays = [each for each in vars(self).values() if isinstance(each, ua.Array)]
         # TensorFlow itself adds a reference to the class of its tensors for each of them.
         classes = [ua.Array] if self.x.backend == "tensorflow" else [ua.Array, type(self.x._native)]
-        return [*arrays, *classes, arrays[0]._backend, None, self.c, self.generator]
+        return [*arrays, *classes, arrays[0]._backend, None, self.c, self.d, self.n, self.n.b, self.generator]
 
 
 def _refused(call: Callable[[], object]) -> None:
@@ -92,6 +93,10 @@ KINDS: dict[str, Callable[[State], object]] = {
     "an element beside": lambda s: s.x * s.x[1],
     "conversions": lambda s: (float(s.x[1]), bool(s.x[1] > 0), int(s.i[1])),
     "container": lambda s: s.c * 2.0,
+    "containers": lambda s: (s.c + s.d, s.n - s.n, s.n > s.x[1], s.x[:1] / s.n),
+    "containers, function": lambda s: (ua.exp(s.n), ua.sum(s.n), ua.where(s.n > 0, s.n, 1.0)),
+    "containers in place": lambda s: (operator.imul(s.n, 1.0), operator.imul(s.c, s.d), ua.exp(s.n, out=s.n)),
+    "containers refused": lambda s: (_refused(lambda: s.c + s.n), _refused(lambda: s.n + s.wrong)),
     "draw": lambda s: s.generator.normal(size=3),
     "compiled": lambda s: s.compiled(s.x),
     "compiled, rebinding": _rebinding,

@@ -14,9 +14,12 @@ Everything here has a twin in Python, which serves where the package was install
 #include "plain.h"
 #include "elements.h"
 #include "items.h"
-#include "operators.h"
 #include "by_dtype.h"
 #include "known.h"
+#include "leaves.h"
+#include "containers.h"
+#include "operators.h"
+#include "container_type.h"
 #include "programs.h"
 #include "functions.h"
 #include "serving.h"
@@ -31,6 +34,7 @@ static PyMethodDef functions[] = {
     {"take_method", take_method, METH_VARARGS, "Take the method that serves all operands of an operator."},
     {"set_up_elements", set_up_elements, METH_VARARGS, "Take the class of elements, what makes arrays of them, and types of numbers."},
     {"set_up_items", set_up_items, METH_VARARGS, "Take what serves all other keys and values."},
+    {"set_up_containers", set_up_containers, METH_VARARGS, "Take the class of containers, what writes to their leaves, and what knows devices."},
     {"shorten_tracebacks", shorten_tracebacks, METH_O, "Have tracebacks of calls cut by a function of the exception, or by none."},
     {"take_engine", take_engine, METH_VARARGS, "Serve arrays of a backend from now on."},
     {"keep_calls", keep_calls, METH_O, "Forget all known calls, and keep others from now on or not."},
@@ -56,13 +60,14 @@ PyMODINIT_FUNC PyInit__compiled(void)
     PyErr_SetString(PyExc_ImportError, "the compiled core isn't for builds of Python without the lock");
     return NULL;
 #else
-    if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || PyType_Ready(&Probe_Type) < 0 ||
+    if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || ready_nests() < 0 || PyType_Ready(&Probe_Type) < 0 ||
         PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Program_Type) < 0 ||
         PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&ByDtype_Type) < 0) {
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);
     if (made && (PyModule_AddObjectRef(made, "Slots", (PyObject *)&Slots_Type) < 0 ||
+                 PyModule_AddObjectRef(made, "Nest", (PyObject *)&Nest_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Probe", (PyObject *)&Probe_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Function", (PyObject *)&Function_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Program", (PyObject *)&Program_Type) < 0 ||

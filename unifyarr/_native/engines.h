@@ -36,8 +36,8 @@ enum { EACH_FUNCTION(NUMBER_OF) FUNCTIONS };
 static const char *const NAMES[FUNCTIONS] = {EACH_FUNCTION(NAME_OF)};
 
 /* Forms of fast paths, and of the methods in Python that serve all other operands. */
-enum { ON_ARRAYS, WITH_SCALAR, REFLECTED, INTO_OUT, ON_LARGE, AT_ONCE, FORMS };
-static const char *const PREFIXES[FORMS] = {"", "scalar_", "reflected_", "out_", "large_", "at_once_"};
+enum { ON_ARRAYS, WITH_SCALAR, REFLECTED, INTO_OUT, ON_LARGE, AT_ONCE, SEVERAL, FORMS };
+static const char *const PREFIXES[FORMS] = {"", "scalar_", "reflected_", "out_", "large_", "at_once_", "several_"};
 enum { PLAIN, BACKWARDS, IN_PLACE, METHODS };
 static const char *const METHOD_FORMS[METHODS] = {"", "reflected", "in_place"};
 
@@ -68,6 +68,8 @@ typedef struct {
     PyObject *values;
     /* The dtypes of natives that select as NumPy's do, or NULL. */
     PyObject *selecting;
+    /* Whether it writes its arrays. */
+    int is_mutable;
     const PyGetSetDef *nbytes, *dtype, *shape;
     /* Those of the handle, where its fast paths are. */
     PyObject *attributes;
@@ -132,14 +134,15 @@ static int number_in(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* take_engine(handle, attributes, native_type, large, cell, idle, borrow, type_key, layout_key, keys, values, selecting): serve arrays of a backend. */
+/* take_engine(handle, attributes, native_type, large, is_mutable, cell, idle, borrow, type_key, layout_key, keys, values, selecting): serve arrays of a backend. */
 static PyObject *take_engine(PyObject *module, PyObject *args)
 {
     PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow, *type_key, *layout_key, *values, *selecting;
     const char *keys;
     Py_ssize_t large;
-    if (!PyArg_ParseTuple(args, "OO!O!nOOOOOsOO!", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
-                          &idle, &borrow, &type_key, &layout_key, &keys, &values, &PyFrozenSet_Type, &selecting)) {
+    int is_mutable;
+    if (!PyArg_ParseTuple(args, "OO!O!npOOOOOsOO!", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large,
+                          &is_mutable, &cell, &idle, &borrow, &type_key, &layout_key, &keys, &values, &PyFrozenSet_Type, &selecting)) {
         return NULL;
     }
     if (!engine_of(handle)) {
@@ -158,6 +161,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->attributes = Py_NewRef(attributes);
         engine->native_type = (PyTypeObject *)Py_NewRef(native_type);
         engine->large = large;
+        engine->is_mutable = is_mutable;
         engine->cell = cell == Py_None ? NULL : Py_NewRef(cell);
         engine->idle = Py_NewRef(idle);
         engine->borrow = borrow == Py_None ? NULL : Py_NewRef(borrow);

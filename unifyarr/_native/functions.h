@@ -18,6 +18,8 @@ typedef struct {
     char roles[MOST_PARAMETERS + 1];
     /* How many operands plain calls have, 0 where there are no such. */
     Py_ssize_t operands;
+    /* How many operands, which come first, may be containers; 0 where the core doesn't map them. */
+    Py_ssize_t mapped;
     Paths paths;
     /* Whether there are known calls, which of them take arrays for natives, which return views, and which take none. */
     char has_known, takes_arrays, shows, creates, is_fast, is_bound;
@@ -52,6 +54,7 @@ static int take_numbers(Function *function, PyObject *dispatcher)
     function->variadic = number_of(dispatcher, "variadic");
     function->out = number_of(dispatcher, "out");
     function->operands = number_of(dispatcher, "plain");
+    function->mapped = number_of(dispatcher, "mapped");
     function->has_known = (char)number_of(dispatcher, "has_known");
     function->takes_arrays = (char)number_of(dispatcher, "takes_arrays");
     function->shows = (char)number_of(dispatcher, "shows");

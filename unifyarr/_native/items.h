@@ -63,9 +63,9 @@ static int kind_of_key(const Engine *engine, PyObject *key)
     return slices ? LEAVES_AXES : engine->keys == BASIC_KEYS ? LEAVES_NUMBER : OTHER_KEY;
 }
 
-/* Whether an engine refuses a key by the error that is set, which is cleared then: Python says what is wrong, or does it
-   another way. All other errors stay. */
-static int refuses_key(const Engine *engine)
+/* Whether the error that is set is a refusal by an engine, or by any if `handle` is None. It is cleared then: Python says
+   what is wrong, or does it another way. All other errors stay. */
+static int is_refused(PyObject *handle)
 {
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
@@ -74,7 +74,7 @@ static int refuses_key(const Engine *engine)
         PyException_SetTraceback(error, traceback);
     }
     PyObject *found = PyErr_GivenExceptionMatches(type, PyExc_Exception)
-                          ? PyObject_CallFunctionObjArgs(is_refusal, error, engine->handle, NULL)
+                          ? PyObject_CallFunctionObjArgs(is_refusal, error, handle, NULL)
                           : Py_NewRef(Py_False);
     int refuses = found == Py_True;
     if (found && !refuses) {
@@ -114,7 +114,7 @@ static PyObject *engine_item(const Engine *engine, PyObject *native, PyObject *k
         path = PyDict_GetItemWithError(engine->attributes, text_get_item);
         found = path ? call_path(path, native, key, NULL) : PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     }
-    return found || !refuses_key(engine) ? found : Py_NewRef(Py_NotImplemented);
+    return found || !is_refused(engine->handle) ? found : Py_NewRef(Py_NotImplemented);
 }
 
 /* The view of an array that a key shows, whose native is taken over. */
@@ -149,7 +149,7 @@ static PyObject *selected(const Engine *engine, PyObject *native, Slots *key)
     Py_DECREF(index);
     Py_XDECREF(dtype);
     Py_XDECREF(shape);
-    return found || !refuses_key(engine) ? found : Py_NewRef(Py_NotImplemented);
+    return found || !is_refused(engine->handle) ? found : Py_NewRef(Py_NotImplemented);
 }
 
 static PyObject *general_item(PyObject *self, PyObject *key)
@@ -224,11 +224,11 @@ static int write_item(const Engine *engine, PyObject *native, PyObject *key, PyO
         return -1;
     }
     if (at_once) {
-        return PyObject_SetItem(native, key, value) == 0 ? 1 : refuses_key(engine) ? 0 : -1;
+        return PyObject_SetItem(native, key, value) == 0 ? 1 : is_refused(engine->handle) ? 0 : -1;
     }
     PyObject *path = PyDict_GetItemWithError(engine->attributes, text_set_item);
     PyObject *done = path ? call_path(path, native, key, value) : NULL;
-    int is_done = done ? PyObject_IsTrue(done) : !PyErr_Occurred() || refuses_key(engine) ? 0 : -1;
+    int is_done = done ? PyObject_IsTrue(done) : !PyErr_Occurred() || is_refused(engine->handle) ? 0 : -1;
     Py_XDECREF(done);
     return is_done;
 }

@@ -1,11 +1,11 @@
-/* The operators of arrays. Plain arrays of one backend, and a plain array and a number, go to the fast path of the backend
+/* The operators of arrays and containers. Plain arrays of one backend, and a plain array and a number, go to the fast path of the backend
 at once; all else goes to the method in Python. */
 
 /* The method in Python for these operands, of which one may be anything. */
 static PyObject *by_method(PyObject *x, PyObject *y, int function)
 {
     PyObject *method, *operands[3] = {NULL, x, y};
-    if (!y || PyObject_TypeCheck(x, array_type)) {
+    if (!y || PyObject_TypeCheck(x, array_type) || PyObject_TypeCheck(x, &Nest_Type)) {
         method = methods[function][PLAIN];
     } else {
         operands[1] = y;
@@ -21,13 +21,26 @@ static PyObject *by_method(PyObject *x, PyObject *y, int function)
     return result;
 }
 
-/* An operator of one array or two operands, of which one is an array. Not inlined: below its frame the stack of C is the
-   same in each call of an operator. */
-static NOINLINE PyObject *compute(PyObject *x, PyObject *y, int function)
+static PyObject *compute_leaf(const void *function, PyObject *const *operands);
+
+/* Whether operands are containers, arrays and numbers, the first two of which are beside one another as the leaves are. */
+static int is_of_leaves(PyObject *x)
 {
-    if (Py_IS_TYPE(x, &Probe_Type) || (y && Py_IS_TYPE(y, &Probe_Type))) {
-        return PyBool_FromLong(temporaries(x, y, BASE));
-    }
+    return !x || is_nest(x) || PyObject_TypeCheck(x, &Slots_Type) || is_plain_value(x) || Py_TYPE(x) == numpy_array;
+}
+
+/* An operator of containers; NotImplemented leaves it to the method in Python. */
+static PyObject *compute_nests(PyObject *x, PyObject *y, int function)
+{
+    PyObject *operands[2] = {x, y};
+    OfLeaf of_leaf = {compute_leaf, &function, &paths_of[function], y ? 2 : 1, y ? 2 : 1};
+    int eager = is_of_leaves(x) && is_of_leaves(y) ? is_eager() : 0;
+    return eager < 0 ? NULL : eager ? map_nests(&of_leaf, operands) : Py_NewRef(Py_NotImplemented);
+}
+
+/* An operator of operands, with the frame of its slot, or NULL where no operand is a temporary. */
+static PyObject *compute_operands(PyObject *x, PyObject *y, int function, char *slot)
+{
     PyObject *result;
     if (is_element(x) || is_element(y)) {
         result = compute_element(x, y, function);
@@ -39,12 +52,32 @@ static NOINLINE PyObject *compute(PyObject *x, PyObject *y, int function)
             return NULL;
         }
     }
-    result = compute_plain(x, y, &paths_of[function], BASE);
+    result = compute_plain(x, y, &paths_of[function], slot);
+    if (result == Py_NotImplemented && (is_nest(x) || is_nest(y))) {
+        Py_DECREF(result);
+        result = compute_nests(x, y, function);
+    }
     if (result == Py_NotImplemented) {
         Py_DECREF(result);
         result = by_method(x, y, function);
     }
-    return leave(result);
+    return result;
+}
+
+static PyObject *compute_leaf(const void *function, PyObject *const *operands)
+{
+    int number = *(const int *)function, has_two = number < OF_neg;
+    return compute_operands(operands[0], has_two ? operands[1] : NULL, number, NULL);
+}
+
+/* An operator of one operand or two, of which one is an array or a container. Not inlined: below its frame the stack of C
+   is the same in each call of an operator. */
+static NOINLINE PyObject *compute(PyObject *x, PyObject *y, int function)
+{
+    if (Py_IS_TYPE(x, &Probe_Type) || (y && Py_IS_TYPE(y, &Probe_Type))) {
+        return PyBool_FromLong(temporaries(x, y, BASE));
+    }
+    return leave(compute_operands(x, y, function, BASE));
 }
 
 /* x += y. */
@@ -62,6 +95,11 @@ static PyObject *compute_in_place(PyObject *x, PyObject *y, int function, binary
         }
     }
     result = compute_into(x, y, x, &paths_of[function]);
+    if (result == Py_NotImplemented && is_nest(x)) {
+        int eager = is_eager();
+        Py_DECREF(result);
+        result = eager < 0 ? NULL : eager ? update_nest(x, y, &paths_of[function]) : Py_NewRef(Py_NotImplemented);
+    }
     if (result != Py_NotImplemented) {
         return leave(result);
     }

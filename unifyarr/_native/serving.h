@@ -178,6 +178,33 @@ static PyObject *create(const Function *function, PyObject *const *values)
     return leave_refused(function, engine);
 }
 
+static PyObject *call_values(const void *called, PyObject *const *values);
+
+/* A call of containers, outside of all modes; NotImplemented leaves it to Python. */
+static PyObject *call_on_nests(Function *function, PyObject *const *values)
+{
+    PyObject *out = function->out < 0 ? Py_None : values[function->out];
+    int has_nest = 0, is_usual = 1;
+    for (Py_ssize_t i = 0; i < function->mapped; i++) {
+        has_nest = has_nest || is_nest(values[i]);
+    }
+    for (Py_ssize_t i = 0; has_nest && i < function->count; i++) {
+        is_usual = is_usual && (function->roles[i] != FOR_NONE || values[i] == Py_None);
+    }
+    if (!has_nest || !is_usual) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    /* Whether it takes nothing but arrays, and `out`. */
+    int of_arrays = function->operands && function->count == function->mapped + 1 && function->out == function->mapped;
+    const Paths *paths = of_arrays ? &function->paths : NULL;
+    if (out == Py_None) {
+        OfLeaf of_leaf = {call_values, function, paths, function->mapped, function->count};
+        return map_nests(&of_leaf, values);
+    }
+    return out == values[0] && of_arrays ? update_nest(out, function->mapped > 1 ? values[1] : NULL, paths)
+                                         : Py_NewRef(Py_NotImplemented);
+}
+
 /* A call of values in the places of all parameters. */
 static PyObject *call_bound(Function *function, PyObject *const *values)
 {
@@ -188,6 +215,13 @@ static PyObject *call_bound(Function *function, PyObject *const *values)
     }
     if (eager && function->is_fast && function->creates) {
         result = create(function, values);
+        if (result != Py_NotImplemented) {
+            return result;
+        }
+        Py_CLEAR(result);
+    }
+    if (eager && function->mapped) {
+        result = call_on_nests(function, values);
         if (result != Py_NotImplemented) {
             return result;
         }
@@ -209,6 +243,28 @@ static PyObject *call_bound(Function *function, PyObject *const *values)
     return result;
 }
 
+/* A call of values in the places of all parameters: a plain one, or another. */
+static PyObject *call_values(const void *called, PyObject *const *values)
+{
+    Function *function = (Function *)called;
+    PyObject *out = function->out < 0 ? Py_None : values[function->out];
+    PyObject *y = function->operands > 1 ? values[1] : NULL, *result;
+    if (!function->operands) {
+        result = Py_NewRef(Py_NotImplemented);
+    } else if (out == Py_None) {
+        result = compute_plain(values[0], y, &function->paths, NULL);
+    } else {
+        result = compute_into(values[0], y, out, &function->paths);
+    }
+    if (result == Py_NotImplemented) {
+        Py_DECREF(result);
+        depth++;
+        result = call_bound(function, values);
+        depth--;
+    }
+    return result;
+}
+
 static PyObject *call_function(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Function *function = (Function *)self;
@@ -219,21 +275,7 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, size_t fla
     }
     int bound = bind_arguments(function, args, given, keywords, values, &beyond);
     if (bound > 0) {
-        PyObject *out = function->out < 0 ? Py_None : values[function->out];
-        PyObject *y = function->operands > 1 ? values[1] : NULL;
-        if (!function->operands) {
-            result = Py_NewRef(Py_NotImplemented);
-        } else if (out == Py_None) {
-            result = compute_plain(values[0], y, &function->paths, NULL);
-        } else {
-            result = compute_into(values[0], y, out, &function->paths);
-        }
-        if (result == Py_NotImplemented) {
-            Py_DECREF(result);
-            depth++;
-            result = call_bound(function, values);
-            depth--;
-        }
+        result = call_values(function, values);
     } else if (bound == 0) {
         PyObject *arguments = PyTuple_New(given), *named = PyDict_New(), *taken = NULL;
         for (Py_ssize_t i = 0; arguments && i < given; i++) {

@@ -14,11 +14,13 @@ from .. import functions
 from .._core.arrays.array import Array
 from .._core.arrays.nest import Nest
 from .._core.arrays.numbers import as_real
-from .._core.arrays.operators import Operators
+from .._core.arrays.operators import OPERATORS, Operators
 from .._core.declaring.declare import Declaration
-from .._core.engines.handle import JOINED
+from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import check_callable
+from .._core.writing.storing import assign_at_once
+from .._native import core
 from ..backends.forks import free_after_fork
 from ..errors import StructureError
 from .comparing import agree, difference, differences
@@ -193,11 +195,9 @@ class Container(Operators, Tree):
         └── a: array([-1., -1.])
         """
         declaration = getattr(function, "declaration", None)
-        if type(declaration) is Declaration and declaration.is_unary and not others:
-            first: Any = next(iter(self._items.values()), None)
-            if JOINED or (type(first) is Array and first._backend.mutable):
-                # It takes containers itself. TensorFlow looks at each function on the stack in each operation.
-                return function(self)  # type: ignore[no-any-return]
+        if core is not None and type(declaration) is Declaration and declaration.is_unary and not others:
+            # The core calls it for each leaf, with nothing of Python's between.
+            return function(self)  # type: ignore[no-any-return]
         check_callable(function, "map() of a container")
         for other in others:
             _check_container(other, "map()")
@@ -449,10 +449,6 @@ class Container(Operators, Tree):
         twin: Self = _rebuilt(self, iter(leaves))
         return twin
 
-    def _some_backend(self) -> Any:
-        x = next(iter(self._items.values()), None)
-        return x._backend if type(x) is Array else None
-
     def _each(
         self, function: Callable[..., Any], way: str, others: Sequence[Any], *, with_path: bool = False
     ) -> dict[str, Any]:
@@ -486,44 +482,6 @@ class Container(Operators, Tree):
         twin: Self = twin_of(self, found)
         return twin
 
-    _twin = twin_of
-
-    def _call_each(self, function: Callable[..., Any], positional: Sequence[Any], keywords: dict[str, Any]) -> Any:
-        # The containers have one structure. Items that are containers come back here.
-        items, found = self._items, {}
-        if len(positional) == 1:
-            for name, x in items.items():
-                found[name] = function(x, **keywords)
-        else:
-            columns = [x._items if isinstance(x, Container) else dict.fromkeys(items, x) for x in positional]
-            for name in items:
-                found[name] = function(*[column[name] for column in columns], **keywords)
-        for x in found.values():
-            if type(x) is not Array and type(x) is not Container:
-                return NotImplemented
-        return twin_of(self, found) if found else NotImplemented
-
-    def _gather(self, other: Any, mine: list[Any], others: list[Any]) -> bool:
-        items = self._items
-        if not isinstance(other, Container):
-            for x in items.values():
-                if type(x) is Array:
-                    mine.append(x)
-                elif not isinstance(x, Container) or not x._gather(other, mine, others):
-                    return False
-            return True
-        beside = other._items
-        if items.keys() != beside.keys() or self._container_type is not other._container_type:
-            return False
-        for name, x in items.items():
-            y = beside[name]
-            if type(x) is Array is type(y):
-                mine.append(x)
-                others.append(y)
-            elif not isinstance(x, Container) or type(x) is not type(y) or not x._gather(y, mine, others):
-                return False
-        return True
-
     def _check_same(self, other: Nest) -> None:
         found = difference(self, other, "")
         if found is not None:
@@ -532,6 +490,13 @@ class Container(Operators, Tree):
                 f"two containers differ in their structure, first at {path or 'the root'!r}: {mine} in one, "
                 f"{theirs} in the other"
             )
+
+
+if core is not None:
+    core.set_up_containers(Container, assign_at_once, has_one_device)
+    for _forms in OPERATORS.values():
+        for _method in _forms.values():
+            setattr(Container, _method.__name__, vars(core.Nest)[_method.__name__])
 
 
 if TYPE_CHECKING:

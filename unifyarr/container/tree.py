@@ -25,10 +25,7 @@ DEEPEST = 200
 class Tree(Nest):
     """A tree whose leaves are arrays. A node has names, or the positions of a list or a tuple."""
 
-    __slots__ = ("_container_type", "_items")
-
-    _container_type: type
-    _items: dict[str, Any]
+    __slots__ = ()
 
     def __init__(self, nest: Any = None, /, **items: Any) -> None:
         if isinstance(nest, Tree):
@@ -87,7 +84,7 @@ class Tree(Nest):
 
     def __getattr__(self, name: str) -> Any:
         # Called only for names that the class doesn't have; copy and pickle call it before ``_items`` is set.
-        if name.startswith("__") or name in Tree.__slots__:
+        if name.startswith("__") or name in ("_container_type", "_items"):
             raise AttributeError(name)
         try:
             return self._items[name]
@@ -203,8 +200,8 @@ class Tree(Nest):
 
 
 # The slots themselves: by ``object.__setattr__`` it would take twice as long.
-_set_items: Any = vars(Tree)["_items"].__set__
-_set_container_type: Any = vars(Tree)["_container_type"].__set__
+_set_items: Any = vars(Nest.__base__)["_items"].__set__
+_set_container_type: Any = vars(Nest.__base__)["_container_type"].__set__
 # Containers have a ``__new__`` of their own, which is for the first one.
 _blank = object.__new__
 

@@ -28,7 +28,7 @@ class _Draws:
     # There are no plain calls, and what a program returns is the array.
     plain, takes_arrays, shows, creates, is_fast, is_bound, has_known = 0, True, False, True, False, False, True
     by_layout = False
-    variadic = -1
+    variadic, mapped = -1, 0
 
     def __init__(self, method: Callable[..., Any], signature: inspect.Signature) -> None:
         self._method, self._signature = method, signature

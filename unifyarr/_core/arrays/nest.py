@@ -5,18 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from ..engines.handle import Handle
+from ..._native import core
 from .array import Array
 
 
-class Nest:
+class _NestSlots:
+    """The slots in Python, where there's no compiled core."""
+
+    __slots__ = ("_container_type", "_items")
+
+
+if TYPE_CHECKING:
+    _Base = _NestSlots
+else:
+    _Base = _NestSlots if core is None else core.Nest
+
+
+class Nest(_Base):
     """What every container is: a tree whose leaves are arrays."""
 
     __slots__ = ()
+    # The class of the dict, the list or the tuple that it's made from.
+    _container_type: type
     # Whether it iterates over what it holds.
     _is_sequence: bool
     # By name: arrays and containers.
-    _items: dict[str, object]
+    _items: dict[str, Any]
 
     if TYPE_CHECKING:
         # Sequences of the same length, in the order of the paths.
@@ -24,11 +38,3 @@ class Nest:
         def leaves(self) -> list[Array]: ...
         def _with_leaves(self, leaves: Sequence[object]) -> Self: ...
         def _check_same(self, other: Nest) -> None: ...
-        # The backend of its first item, if that is a plain array.
-        def _some_backend(self) -> Handle | None: ...
-        # Add the leaves to one list, and to another what a container of the same structure has there.
-        def _gather(self, other: object, mine: list[object], others: list[object]) -> bool: ...
-        # A container of what a function returns for each item, ``NotImplemented`` where that is no array.
-        def _call_each(self, function: Any, positional: Sequence[Any], keywords: dict[str, Any]) -> object: ...
-        # A container of other items by the same names, unchecked.
-        def _twin(self, items: dict[str, object]) -> Self: ...

@@ -14,7 +14,6 @@ from typing import Any
 from ...errors import UnknownShapeError
 from ..arrays.array import Array, marked
 from ..arrays.elements import Element, settle
-from ..arrays.nest import Nest
 from ..arrays.recipes import View
 from ..declaring.declare import Declaration
 from ..declaring.fast import OFFERED, install
@@ -26,7 +25,6 @@ from ..engines.tracing import Mode, inside, mode
 from ..kernels.record import KERNELS, kernel_named
 from ..writing.storing import put_small, takes_small
 from .concerns import general
-from .mapping import map_plainly
 from .recording import beside, beside_elementwise, frozen
 from .refusing import values_of
 from .shortcuts import Shortcuts
@@ -65,8 +63,8 @@ class Dispatcher:
             when_cleared=getattr(function, "forget", None),
         )
         self._beside = beside if declaration.ufunc is None else beside_elementwise
-        self._paths = _paths(declaration)
-        self._maps = self.has_known and not self.creates and self._is_mapped()
+        # How many operands, the first parameters, may be containers that the core maps.
+        self.mapped = len(parameters.operands) if self._is_mapped() else 0
 
     def _take_parameters(self, signature: inspect.Signature) -> None:
         self.names = tuple(signature.parameters)
@@ -97,7 +95,9 @@ class Dispatcher:
         return SEQUENCE if name in parameters.sequences else WEAK if name in parameters.weak else ARRAY
 
     def _is_mapped(self) -> bool:
-        """Return whether containers among the operands are mapped by ``map_plainly``."""
+        """Return whether the compiled core maps containers among the operands."""
+        if not self.has_known or self.creates:
+            return False
         operands, parameters = self._parameters.operands, self._parameters
         if parameters.sequences or self.shows or self.names[: len(operands)] != operands:
             return False
@@ -134,15 +134,11 @@ class Dispatcher:
 
     def rest(self, *values: Any) -> Any:
         """Do a call that isn't known, by the stack of concerns."""
-        if mode.get() is None and self._declaration.operation is None:
-            if any(type(x) is Element for x in values):
-                # It holds a number, and becomes an array of the usual type.
-                settle(*values)
-                return self._function(*self._passed(values), **self._named(values))
-            if self._maps:
-                result = self._mapped(values)
-                if result is not NotImplemented:
-                    return result
+        is_plain = mode.get() is None and self._declaration.operation is None
+        if is_plain and any(type(x) is Element for x in values):
+            # It holds a number, and becomes an array of the usual type.
+            settle(*values)
+            return self._function(*self._passed(values), **self._named(values))
         return self._general(self._call(values))
 
     def refused(self, error: Exception, backend: Handle) -> bool:
@@ -264,23 +260,6 @@ class Dispatcher:
             return NotImplemented
         return marked(native, backend, None)
 
-    def _mapped(self, values: tuple[object, ...]) -> Any:
-        """Call the function for each leaf of containers, where nothing else is asked for."""
-        count = len(self._parameters.operands)
-        operands, out = values[:count], None if self.out < 0 else values[self.out]
-        if not any(isinstance(x, Nest) for x in operands) or not (out is None or isinstance(out, Nest)):
-            return NotImplemented
-        if "chunks" in self.names and values[self.names.index("chunks")] is not None:
-            return NotImplemented
-        others = {name: value for name, value in self._named(values).items() if name not in ("out", "chunks")}
-        try:
-            return map_plainly(self._function, self._paths, operands, others, out)
-        except Exception as error:
-            if not is_refusal(error):
-                raise
-            # Nothing is written yet. The stack of concerns says at which leaf it was.
-            return NotImplemented
-
 
 def has_shortcuts(declaration: Declaration) -> bool:
     """Return whether what a body does may follow from its arguments: not if it updates some, or is a user's."""
@@ -288,14 +267,6 @@ def has_shortcuts(declaration: Declaration) -> bool:
         # What takes data looks at it.
         return not declaration.view_map
     return declaration.operation is None and not declaration.updates
-
-
-def _paths(declaration: Declaration) -> tuple[str, str, str] | None:
-    """Return the names of the fast paths of a function that takes nothing but arrays, and ``out``."""
-    operands = declaration.parameters.operands
-    only = declaration.has_plain_calls and set(declaration.signature.parameters) == {*operands, "out"}
-    name = declaration.name
-    return (f"fast_{name}", f"fast_scalar_{name}", f"fast_several_{name}") if only else None
 
 
 def dispatcher_of(declaration: Declaration, bound: Handle | None, function: Any, /) -> Any:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InplaceUpdateError
-from ..arrays.array import Array, marked
+from ..arrays.array import Array
 from ..arrays.nest import Nest
-from ..engines.handle import JOINED, declines_write, has_one_device
 from ..engines.tracing import mode, take
 from ..values.native import Native
 from ..writing.inplace import as_target, assign_all, at, check_target, fit
@@ -40,110 +39,6 @@ def map_call(declaration: Declaration, call: Call, nest: Any) -> object:
     flat = [take(result) for column in columns for result in column]
     store_several(declaration.name, [each for column in targets for each in column], flat, nest)
     return out
-
-
-def map_plainly(
-    function: Callable[..., Any],
-    paths: tuple[str, str, str] | None,
-    positional: Sequence[Any],
-    keywords: dict[str, object],
-    out: Nest | None = None,
-) -> object:
-    """Return what ``map_call`` does of arguments by position, or ``NotImplemented``: the general path says what fails.
-
-    ``paths`` names the fast paths of a function of arrays alone: on arrays, on an array and a number, and into several
-    natives.
-    ``out`` is written if nothing can fail on the way.
-    """
-    if out is not None and out is positional[0] and paths is not None and _updated(paths, positional):
-        return out
-    if JOINED and paths is not None and paths[2] in JOINED and out is None:
-        made = _computed(paths[2], positional)
-        if made is not NotImplemented:
-            return made
-    first: Any = None
-    for each in positional:
-        if isinstance(each, Nest):
-            if first is None:
-                first = each
-            elif each is not first:
-                first._check_same(each)
-    result = first._call_each(function, positional, keywords)
-    if out is None or result is NotImplemented:
-        return result
-    if out is not first:
-        first._check_same(out)
-    targets, results = out.leaves(), result.leaves()
-    if any(type(x) is not Array for x in targets) or any(x._base is not None for x in results):
-        return NotImplemented
-    return out if assign_at_once(targets, [x._native for x in results]) else NotImplemented
-
-
-def _computed(path: str, nests: Sequence[Any]) -> object:
-    """Return a nest of what an engine computes of all leaves in one call, ``NotImplemented`` where it doesn't."""
-    first = nests[0]
-    backend = first._some_backend() if isinstance(first, Nest) else None
-    if backend is None or backend.mutable or not has_one_device(backend):
-        # Where an engine writes its arrays, the fast path writes to the first ones.
-        return NotImplemented
-    compute = getattr(backend, path)
-    if compute is declines_write:
-        return NotImplemented
-    columns = []
-    for nest in nests:
-        if not isinstance(nest, Nest):
-            return NotImplemented
-        if nest is not first:
-            first._check_same(nest)
-        leaves = nest.leaves()
-        natives = [x._native for x in leaves if type(x) is Array and x._backend is backend]
-        if len(natives) < len(leaves):
-            return NotImplemented
-        columns.append(natives)
-    made = compute(*columns)
-    if not made:
-        return NotImplemented
-    return first._with_leaves([marked(native, backend, None) for native in made])
-
-
-def _updated(paths: tuple[str, str, str], positional: Sequence[Any]) -> bool:
-    """Write what a fast path gives of each leaf of a nest to that leaf; return whether it did, in all or in none."""
-    nest, *beside = positional
-    leaves: list[Any] = []
-    others: list[Any] = []
-    if not nest._gather(beside[0] if beside else None, leaves, others) or not leaves:
-        return False
-    backend = leaves[0]._backend
-    # Large results take memory of the pool, elsewhere.
-    large, plain = backend.large, backend.native_type
-    is_number = bool(beside) and not others
-    if is_number and type(beside[0]) is not int and type(beside[0]) is not float:
-        return False
-    if (others or not beside) and (into := getattr(backend, paths[2])) is not declines_write:
-        columns = [leaves, others] if beside else [leaves]
-        made = into(*[[x._native for x in column if x._backend is backend] for column in columns])
-        if made:
-            # An engine whose arrays are immutable gives new ones.
-            return made is True or assign_at_once(leaves, made, apart=True)
-    fast, values = getattr(backend, paths[is_number]), []
-    for place, x in enumerate(leaves):
-        native = x._native
-        if x._backend is not backend or (large and native.nbytes >= large):
-            return False
-        if others:
-            y = others[place]
-            if y._backend is not backend:
-                return False
-            value = fast(native, y._native)
-        else:
-            value = fast(native, *beside)
-        if type(value) is not plain:
-            if value is NotImplemented:
-                return False
-            value = backend.as_native(value)
-        values.append(value)
-    # What a function of two arrays gives has memory of its own.
-    return assign_at_once(leaves, values, apart=bool(beside))
 
 
 def _targets(name: str, out: object, nest: Nest, leaves: Sequence[Array]) -> list[list[Array]]:

@@ -3,10 +3,10 @@
 They come in seven forms: on arrays, on an array and a Python number (``scalar``), on a Python number and an array
 (``reflected``), into an array (``out``), on large arrays or one of them and a number (``large``), on natives that the
 dispatcher has looked at (``at_once``), of an engine with a ``trace_cell``, and into each of several natives beside
-another (``several``): all of them, or none, which only a backend's own can do. Where arrays are immutable it returns
-the new ones. Those made here serve operands of one dtype that the loop keeps, which is learnt once for each dtype. A
-backend may bring its own, in a mapping ``fast`` by name, and in a mapping ``fast_forms`` from a form to a function that
-makes the fast path of an elementwise kernel.
+another or a number (``several``): all of them, or none, which only a backend's own can do, and only the compiled core
+asks for. Where arrays are immutable it returns the new ones, and takes no number. Those made here serve operands of one
+dtype that the loop keeps, which is learnt once for each dtype. A backend may bring its own, in a mapping ``fast`` by
+name, and in a mapping ``fast_forms`` from a form to a function that makes the fast path of an elementwise kernel.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def serve(backend: Handle) -> None:
     """Serve plain calls on a backend from now on."""
     OFFERED.append(backend)
     if core is not None:
-        plain = backend.native_type, backend.large or 0, backend.trace_cell, backend.no_trace
+        plain = backend.native_type, backend.large or 0, backend.mutable, backend.trace_cell, backend.no_trace
         items = backend.plain_keys, backend.plain_values, backend.plain_selections
         keys = backend.type_key, backend.layout_key if backend.has_strides else None
         core.take_engine(backend, vars(backend), *plain, backend.borrow, *keys, *items)
@@ -60,7 +60,8 @@ def install(backend: Handle, declaration: Declaration) -> None:
         # Nothing stands beside the operand of one alone.
         beside = () if declaration.is_unary else ("scalar_", "reflected_")
         further = ("at_once_",) if backend.large is None else ("large_",) if backend.large else ()
-        for form in ("", "out_", *beside, "several_", *further):
+        several = ("several_",) if f"several_{declaration.name}" in backend.fast else ()
+        for form in ("", "out_", *beside, *further, *several):
             backend.offer(form + declaration.name, fast_path(backend, form, declaration))
 
 
@@ -70,8 +71,6 @@ def fast_path(backend: Handle, form: str, declaration: Declaration) -> FastPath:
     own = backend.fast.get(form + name)
     if own is not None:
         return _looking(backend, own, form)
-    if form == "several_":
-        return declines_write
     if form == "at_once_":
         kernel = backend.kernels.get(name)
         whole = kernel is not None and name not in backend.fast and (ufunc or casts_itself(kernel))

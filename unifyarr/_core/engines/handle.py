@@ -22,9 +22,6 @@ else:
 FastPath = Callable[..., Any]
 LOADED: dict[str, Handle] = {}
 LOAD_LOCK = free_after_fork(threading.RLock())
-# The fast paths on several arrays that loaded backends without writes have, which give new arrays: where none has one,
-# nothing looks for it.
-JOINED: set[str] = set()
 
 
 # What the compiled dispatchers read, which no subclass has another answer for.
@@ -88,8 +85,6 @@ class Handle(Members):
     def offer(self, path: str, fast: FastPath) -> None:
         """Make a fast path an attribute: ``fast_NAME``, ``fast_out_NAME`` and so on."""
         setattr(self, f"fast_{path}", fast)
-        if path.startswith("several_") and fast is not declines_write and not self.mutable:
-            JOINED.add(f"fast_{path}")
 
     def own_device(self, device: object) -> object:
         """Return the engine's own device for what ``Backend.device`` gave."""

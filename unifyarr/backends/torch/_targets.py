@@ -159,15 +159,22 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
 
 
 def into_several(name: str) -> Callable[..., bool]:
-    """Return what computes into each of several tensors beside another one: in all of them, or in none."""
+    """Return what computes into each of several tensors beside another one or a number: in all of them, or in none."""
     update = foreach_in_place[name]
 
-    def fast(targets: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
+    def fast(targets: Sequence[Tensor], beside: Sequence[Tensor] | float) -> bool:
         if update is None or forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
             return False
         starts: list[int] = []
         ends: list[int] = []
         is_several = has_accelerator()
+        if isinstance(beside, (int, float)):
+            # Elsewhere the engine has other kernels for a list than for a tensor.
+            if is_several or not all(takes_number(out.dtype, beside) for out in targets):
+                return False
+            others, beside = targets, float(beside)
+        else:
+            others = beside
         try:
             for out, x in zip(targets, others, strict=True):
                 # What is plain, dense, and alike can't fail.
@@ -184,8 +191,11 @@ def into_several(name: str) -> Callable[..., bool]:
                 # Vectors of as many bytes have one shape.
                 if not out.dim() == 1 == x.dim() and out.shape != x.shape:
                     return False
-                starts += start, place
-                ends += start + count, place + count
+                starts.append(start)
+                ends.append(start + count)
+                if others is not targets:
+                    starts.append(place)
+                    ends.append(place + count)
         except (RuntimeError, ValueError):
             # Of another layout, or of several backends.
             return False
@@ -195,7 +205,7 @@ def into_several(name: str) -> Callable[..., bool]:
         for end, start in zip(ends, starts[1:], strict=False):
             if start < end:
                 return False
-        update(targets, others)
+        update(targets, beside)
         return True
 
     return fast
