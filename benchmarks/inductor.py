@@ -25,6 +25,8 @@ import unifyarr as ua
 
 BATCH, HEADS, LENGTH, DEPTH = 4, 4, 64, 16
 WIDTH = HEADS * DEPTH
+# Of programs with a loop.
+STEPS = 10
 BY_HAND = "by hand, torch.compile"
 
 
@@ -50,6 +52,27 @@ def wave(u: Any, v: Any) -> None:
     lap = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * u[1:-1, 1:-1]
     v[1:-1, 1:-1] += 0.1 * lap
     u += 0.1 * v
+
+
+def recurrent(h: ua.Array, x: ua.Array, w: ua.Array) -> ua.Array:
+    """Return the states of a recurrent network, in a scan of one node."""
+
+    def step(h: ua.Array, row: ua.Array) -> Any:
+        a = h @ w + row
+        h = ua.tanh(a) * ua.nn.sigmoid(a) + 0.5 * h
+        return h, h
+
+    return ua.scan(step, h, x)[1]
+
+
+def recurrent_by_hand(h: torch.Tensor, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    """Return the same of tensors."""
+    states = []
+    for row in x:
+        a = h @ w + row
+        h = torch.tanh(a) * torch.sigmoid(a) + 0.5 * h
+        states.append(h)
+    return torch.stack(states)
 
 
 def nbody(p: Any, v: Any, m: Any) -> None:
@@ -106,6 +129,9 @@ def programs(n: int) -> dict[str, Program]:
         "Adam": Program(adam, adam, (*(drawn(n, n) for _ in range(3)), drawn(n, n).abs())),
         "wave": Program(wave, wave, (drawn(n, n), drawn(n, n))),
         "n-body": Program(nbody, nbody, (drawn(n // 2, 3), drawn(n // 2, 3), drawn(n // 2).abs())),
+        "tanh, a scan": Program(
+            recurrent, recurrent_by_hand, (drawn(32, 64), drawn(STEPS, 32, 64), drawn(64, 64) * 0.1)
+        ),
         "MLP": Program(mlp, mlp_by_hand, (drawn(n, 64), drawn(64, 128), drawn(128, 32))),
         "attention": Program(attention, attention_by_hand, (drawn(BATCH, LENGTH, WIDTH), *weights)),
     }

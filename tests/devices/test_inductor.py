@@ -80,3 +80,21 @@ def test_what_lies_on_the_host_is_fused_as_before(backend: str, compiled_graphs:
     for _ in range(3):
         single(*there)
     assert not compiled_graphs
+
+
+def test_bodies_of_loops_are_compiled_at_the_second_call(backend: str, compiled_graphs: list[Any]) -> None:
+    def steps(x: Any, y: Any) -> Any:
+        def step(total: Any, row: Any) -> Any:
+            return ua.tanh(total @ y + row), total * 2.0 + 1.0
+
+        return ua.scan(step, x[0] * 0.5, x)
+
+    compiled = ua.compile(steps)
+    x, y = drawn((6, 5), (5, 5))
+    for number in range(3):
+        found, expected = compiled(x, y), steps(x, y)
+        assert bool(compiled_graphs) == (number > 0)
+        for mine, right in zip(found, expected, strict=True):
+            assert mine.device == THERE
+            assert_values(as_numpy(mine), as_numpy(right), rtol=1e-5, atol=1e-6)
+    assert len(compiled_graphs) == 1

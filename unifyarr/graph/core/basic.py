@@ -272,8 +272,11 @@ class Op(Declarations):
         for node in nodes or ():
             yield from node.op.parts()
 
-    def rewritten_by(self, rewrites: Sequence[Any]) -> Op:
-        """Return the operation with its own graphs rewritten by these; itself if it has none."""
+    def rewritten_by(self, rewrites: Sequence[Any], lowering: Any = None) -> Op:
+        """Return the operation with its own graphs rewritten by these; itself if it has none.
+
+        ``lowering`` says which of the engine's own compilers takes what is fused.
+        """
         return self
 
     def inside(self) -> Iterable[tuple[str, str]]:

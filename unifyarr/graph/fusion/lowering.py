@@ -1,8 +1,8 @@
 """Regions for an engine's own compiler: each becomes one node, which runs a function that the engine compiled.
 
-What the compiler can't have stays a node of its own: loops and branches, what may raise because of values, random
-numbers, users' operations, lengths that aren't known. Each node has a level, which rises where a region reads what such
-a node gives: what is on one level is one region.
+What the compiler can't have stays a node of its own: loops and branches, whose bodies are lowered by themselves, what
+may raise because of values, random numbers, users' operations, lengths that aren't known. Each node has a level, which
+rises where a region reads what such a node gives: what is on one level is one region.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
 from ..core.rewriting import canonicalize, merge
+from ..fusion.lowering import Lowering
 from ..kernels.cleanups import RULES
 from ..kernels.executors import Executor, Schedule, bound_and_compiled
 from ..kernels.hosting import bound_on
@@ -99,7 +100,7 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
 
 
 # Attributes that follow from a body's graph and are made on first use.
-_DERIVED = frozenset({"pure", "_plain", "rewritten", "in_place", "checked"})
+_DERIVED = frozenset({"pure", "_plain", "rewritten", "in_place", "by_steps", "checked", "_was_run"})
 
 
 class Body:
@@ -111,6 +112,9 @@ class Body:
 
     # Whether loops are compiled by the C compiler before they run first.
     waits = False
+    # The engine's own compiler that takes what is fused.
+    lowering: Lowering | None = None
+    _was_run = False
 
     def __init__(
         self,
@@ -145,15 +149,22 @@ class Body:
 
     def _key(self) -> tuple[object, ...]:
         how = (self.backend.name, self._carried, self._given, self.is_on_host, [*map(tuple, self.strides)])
-        return (*how, self.rewrites, self.fgraph)
+        compiler = None if self.lowering is None else self.lowering.name
+        return (*how, self.rewrites, compiler, self.fgraph)
 
-    def rewritten_by(self, rewrites: Sequence[Rewrite]) -> Body:
-        """Return the same function, whose graph is rewritten by these."""
-        if self.rewrites == tuple(rewrites):
+    def rewritten_by(self, rewrites: Sequence[Rewrite], lowering: Lowering | None = None) -> Body:
+        """Return the same function, whose graph is rewritten by these, and lowered to an engine's own compiler."""
+        if self.rewrites == tuple(rewrites) and self.lowering is lowering is None:
             return self
         made = copy.copy(self)
-        made.rewrites = tuple(rewrites)
+        made.rewrites, made.lowering = tuple(rewrites), lowering
         return made
+
+    def is_early(self) -> bool:
+        """Return whether this run is the first one, for which nobody waits until an engine's compiler is done."""
+        is_early = self.lowering is not None and not (self._was_run or self.waits or self.lowering.at_once)
+        self._was_run = True
+        return is_early
 
     @cached_property
     def pure(self) -> Executor:
@@ -174,6 +185,12 @@ class Body:
         """The function that runs ``rewritten``."""
         bound = functools.partial(bound_and_compiled, self.backend) if self.waits else bound_on(self.backend)
         return Schedule(self.rewritten, memory_plan(self.rewritten), bound=bound).run
+
+    @cached_property
+    def by_steps(self) -> Executor:
+        """The function that runs ``rewritten`` with nothing fused."""
+        fgraph = self.by_single_steps()
+        return Schedule(fgraph, memory_plan(fgraph), bound=bound_on(self.backend)).run
 
     @cached_property
     def rewritten(self) -> FunctionGraph:
@@ -205,7 +222,13 @@ class Body:
     def _rewriting(self) -> Rewriting:
         stored = {place: place for place in range(self._carried)}
         free, count = frozenset(stored), self._carried
-        return Rewriting(self.backend, self.rewrites, self.strides, self.is_on_host, count, stored, free, small=True)
+        lowering = self.lowering
+        if lowering is not None:
+            # All that a body reads lies where what the program was compiled for does. The first run compiles nothing.
+            devices = [next(iter(lowering.devices), None)] * len(self.strides)
+            lowering = lowering._replace(devices=devices, at_once=True)
+        how = (self.backend, self.rewrites, self.strides, self.is_on_host, count, stored, free)
+        return Rewriting(*how, small=True, lowering=lowering)
 
     def owned(self, natives: Sequence[Any]) -> list[Any]:
         """Return copies of what is carried, for ``in_place``."""

@@ -20,6 +20,7 @@ from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op
+from ..fusion.lowering import Lowering
 from ..kernels.executors import Executor
 from ..run.rewrite_registry import Rewrite
 from .bodies import Body, buffer, fresh
@@ -42,9 +43,9 @@ class BodiesOp(Op):
         # What runs it is made again where it's loaded.
         return {key: value for key, value in super().__getstate__().items() if key != "stages"}
 
-    def rewritten_by(self, rewrites: Sequence[Rewrite]) -> BodiesOp:
-        """Return the operation whose bodies are rewritten by these."""
-        bodies = tuple([each.rewritten_by(rewrites) for each in self.bodies])
+    def rewritten_by(self, rewrites: Sequence[Rewrite], lowering: Lowering | None = None) -> BodiesOp:
+        """Return the operation whose bodies are rewritten by these, and lowered to an engine's own compiler."""
+        bodies = tuple([each.rewritten_by(rewrites, lowering) for each in self.bodies])
         if all(new is old for new, old in zip(bodies, self.bodies, strict=True)):
             return self
         made = copy.copy(self)
@@ -84,6 +85,10 @@ class BodiesOp(Op):
     def watched(self, watch: BodyWatch, *inputs: object) -> object:
         """Return what ``perform`` does; ``watch`` runs the bodies."""
         return self._as_outputs(self.results(inputs, watch))
+
+    def _writing(self, body: Body) -> Executor:
+        """Return the function that runs a body and writes what it carries, uncompiled where nobody waits for that."""
+        return body.by_steps if body.is_early() else body.in_place
 
     def _as_outputs(self, results: Sequence[object]) -> object:
         return tuple(results) if self.nout > 1 else results[0]
@@ -164,7 +169,7 @@ class ScanOp(BodiesOp):
             end = self.stages.run(state, xs, captured, columns, self.length, self.reverse)
             if end is not None:
                 return [*end, *columns]
-        run, assign = self._run(body.in_place, watch), backend.assign
+        run, assign = self._run(self._writing(body), watch), backend.assign
         for place in self._places():
             found = run(*state, *[x[place, ...] for x in xs], *captured)
             for column, native in zip(columns, found[carried:], strict=True):
@@ -198,7 +203,7 @@ class WhileOp(BodiesOp):
             end = None if watch is not None or self.stages is None else self.stages.run(state, (), captured, ())
             if end is not None:
                 return end
-            holds, run = self._runs(condition.in_place, body.in_place, watch)
+            holds, run = self._runs(self._writing(condition), self._writing(body), watch)
             # An object without a truth of its own would always be true.
             is_true = bool if hasattr(self.backend.native_type, "__bool__") else self.backend.holds_anywhere
             while is_true(holds(*state, *captured)[0]):
@@ -253,7 +258,7 @@ class SwitchOp(BodiesOp):
             number = int(index)
             return watch.branch(self.bodies[number], number)(*captured)
         if self.may_write(inputs) and not self.backend.hides_values(index):
-            return self.bodies[int(index)].in_place(*captured)
+            return self._writing(self.bodies[int(index)])(*captured)
         branches = [partial(_listed, each.pure) for each in self.bodies]
         found = self.backend.switch(index, branches, captured)
         if found is not None:

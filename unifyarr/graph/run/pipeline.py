@@ -87,7 +87,7 @@ class Rewriting:
                         with self._watched(fgraph), _taken_back_if_refused(fgraph, each), named(fgraph, each.name):
                             each.run(fgraph, self)
             for node in list(fgraph.apply_nodes):
-                op = node.op.rewritten_by(self.rewrites)
+                op = node.op.rewritten_by(self.rewrites, self.lowering)
                 if op is not node.op:
                     with fgraph.history.of(""):
                         fgraph.substitute(node, op)
