@@ -15,6 +15,7 @@ PROGRAM = """
 import pdb, sys, traceback
 import numpy as np
 import unifyarr as ua
+import unifyarr.numpy as unp
 
 ua.set_backend(sys.argv[1])
 x = ua.ones(3)
@@ -54,9 +55,42 @@ def known():
     return ua.sort(x, axis=3)
 def container(): return ua.exp(ua.Container(x=x, y=["a"]))
 
-for call in (function, operator, reflected, in_place, element, read, written, deleted, axis, arguments, known):
+compiled = ua.compile(lambda x: ua.add(x, ua.ones(4)))
+
+
+def method(): x.sum(axis=4)
+def method_arguments(): x.reshape(1, 2, ordering="C")
+def python_method(): x.dot(ua.ones(7))
+def conversion(): float(x)
+def truth(): return not x
+def getter(): return x.mT
+def setter(): x.shape = (2, 2)
+def view_in_place():
+    v = x[:2]
+    v += ua.ones(4)
+def numpy_function(): unp.concatenate([x, ua.ones((2, 2))])
+def numpy_ufunc(): unp.add(x, ua.ones(4))
+def namespace(): ua.result_type("no such dtype")
+def gradient(): ua.grad(lambda x: x)(x)
+def own_gradient(): ua.custom_vjp(lambda x: x)(x)
+def draw(): ua.random.Generator(1).normal(size=-1)
+def report(): ua.compile(thrown).graph()
+def batches(): ua.vmap(lambda x: x)(1.0)
+def option_of_compile(): ua.compile(thrown, mode="none")
+def loop(): ua.fori_loop(0, 2, 3, x)
+def backend(): ua.set_backend("none")
+
+
+CALLS = [
+    function, operator, reflected, in_place, element, read, written, deleted, axis, arguments, known, method,
+    method_arguments, python_method, conversion, truth, getter, setter, view_in_place, numpy_function, numpy_ufunc,
+    namespace, gradient, own_gradient, batches, option_of_compile, draw, report, loop, backend,
+]
+for call in CALLS:
     print(call.__name__, fails(call)[-1])
 # What the user's own function raises is shown as it came.
+# The last frame of a traced function is the user's own.
+print("compiled", fails(lambda: compiled(x))[-1])
 print("own", fails(lambda: ua.vmap(thrown)(x))[-1])
 """
 NAMES = [
@@ -71,6 +105,25 @@ NAMES = [
     "axis",
     "arguments",
     "known",
+    "method",
+    "method_arguments",
+    "python_method",
+    "conversion",
+    "truth",
+    "getter",
+    "setter",
+    "view_in_place",
+    "numpy_function",
+    "numpy_ufunc",
+    "namespace",
+    "gradient",
+    "own_gradient",
+    "batches",
+    "option_of_compile",
+    "draw",
+    "report",
+    "loop",
+    "backend",
 ]
 
 
@@ -87,7 +140,7 @@ def run(backend: str, **environment: str) -> dict[str, str]:
 @pytest.mark.skipif(core is None, reason="without the compiled core tracebacks are shown in full")
 def test_the_last_frame_is_the_users(backend: str) -> None:
     found = run(backend, UNIFYARR_TRACEBACK="")
-    assert found == {**{name: name for name in NAMES}, "own": "thrown"}
+    assert found == {**{name: name for name in NAMES}, "compiled": "<lambda>", "own": "thrown"}
 
 
 def test_tracebacks_in_full() -> None:

@@ -12,6 +12,7 @@ from ._core.arrays.ownership import read
 from ._core.engines.current import use_backend
 from ._core.engines.handle import Handle
 from ._core.values.arguments import check_callable
+from ._core.values.called import boundary
 from .container.container import flatten, unflatten
 from .errors import InplaceUpdateError
 from .functions.backends import backend_among, backend_of_array
@@ -19,6 +20,7 @@ from .functions.backends import backend_among, backend_of_array
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+@boundary
 def portable(function: Function) -> Function:
     """Make a function of our arrays one of any engine's: natives in, natives out.
 

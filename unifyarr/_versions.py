@@ -12,6 +12,7 @@ from typing import Any
 
 from ._core.engines.registry import check_installed, entry_points, load
 from ._core.engines.tested import newer_than_tested
+from ._core.values.called import boundary
 from ._version import __version__
 from .backends import Ability
 from .backends.private import missing
@@ -100,6 +101,7 @@ def _dtype(name: str) -> Any:
     return np.dtype(name)
 
 
+@boundary
 def show_versions(*, as_json: bool = False) -> None:
     """Print the versions of the package and what it uses, and each backend with its devices and abilities.
 

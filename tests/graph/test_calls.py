@@ -13,6 +13,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr import Array, Container
+from unifyarr._core.values.called import call_of
 from unifyarr.errors import BackendMismatchError, CompileWarning, ReadOnlyError
 from unifyarr.testing import has, needs
 
@@ -366,7 +367,7 @@ def test_further_calls_run_what_the_engine_compiled(backend: str) -> None:
         compiled(array(1, 2))
     (program,) = compiled._programs.values()
     run = program.executor()
-    assert compiled.__call__.__globals__["run"] is run
+    assert call_of(compiled).__globals__["run"] is run
     assert_same(compiled(array(1, 2)), np.array([3.0, 5.0]))
 
 
@@ -417,7 +418,7 @@ def test_further_calls_that_return_arguments_run_nothing(backend: str) -> None:
         first, second = compiled(x, y)
         assert first is y
         assert second is x
-    assert "run" not in compiled.__call__.__globals__
+    assert "run" not in call_of(compiled).__globals__
 
 
 def test_programs_that_are_dropped_are_freed(backend: str) -> None:

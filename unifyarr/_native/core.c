@@ -24,6 +24,7 @@ Everything here has a twin in Python, which serves where the package was install
 #include "functions.h"
 #include "serving.h"
 #include "function_type.h"
+#include "called.h"
 #include "watching.h"
 
 static PyMethodDef functions[] = {
@@ -61,7 +62,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
     return NULL;
 #else
     if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || ready_nests() < 0 || PyType_Ready(&Probe_Type) < 0 ||
-        PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Program_Type) < 0 ||
+        PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Called_Type) < 0 || PyType_Ready(&Program_Type) < 0 ||
         PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&ByDtype_Type) < 0) {
         return NULL;
     }
@@ -70,6 +71,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
                  PyModule_AddObjectRef(made, "Nest", (PyObject *)&Nest_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Probe", (PyObject *)&Probe_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Function", (PyObject *)&Function_Type) < 0 ||
+                 PyModule_AddObjectRef(made, "Called", (PyObject *)&Called_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Program", (PyObject *)&Program_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Watched", (PyObject *)&Watched_Type) < 0 ||
                  PyModule_AddObjectRef(made, "ByDtype", (PyObject *)&ByDtype_Type) < 0)) {

@@ -8,10 +8,12 @@ from typing import Any
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable
+from .._core.values.called import boundary
 from ..graph.building.variables import takes_variables
 from ..graph.loops.typed_nests import TypedNest, length_of
 
 
+@boundary
 @takes_variables
 def associative_scan(function: Callable[[Any, Any], Any], xs: Any, *, reverse: bool = False, axis: int = 0) -> Any:
     """Combine all beginnings of arrays with an associative function, in a number of calls that grows as the logarithm.

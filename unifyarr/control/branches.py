@@ -9,6 +9,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines.dtypes import int32
 from .._core.values.arguments import check_callable, shown
+from .._core.values.called import boundary
 from ..container.container import flatten
 from ..errors import StructureError
 from ..graph.building.variables import takes_variables
@@ -18,6 +19,7 @@ from ..transformations.run import graph_trace
 from .staging import hidden_among, staged
 
 
+@boundary
 @takes_variables
 def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *operands: Any) -> Any:
     """Call one of two functions.
@@ -62,6 +64,7 @@ def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *o
     return _chosen(ua.astype(chosen, int32), (false, true), operands, names)
 
 
+@boundary
 @takes_variables
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """Call one of several functions.

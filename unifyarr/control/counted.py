@@ -10,6 +10,7 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable, shown
+from .._core.values.called import boundary
 from ..functions.creation import default_dtype
 from ..graph.building.variables import takes_variables
 from ..graph.loops.typed_nests import TypedNest
@@ -18,6 +19,7 @@ from .loops import looped, while_loop
 from .staging import hidden_among
 
 
+@boundary
 @takes_variables
 def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
     """Carry values through a loop over integers.
@@ -95,6 +97,7 @@ def _counter(value: Any, carry: TypedNest) -> Any:
     return ua.astype(counter, default_dtype(int, counter._backend)) if isinstance(value, Array) else counter
 
 
+@boundary
 @takes_variables
 def map(function: Callable[[Any], Any], xs: Any) -> Any:
     """Apply a function to the rows of arrays one after another, and stack the results.

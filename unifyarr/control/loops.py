@@ -9,6 +9,7 @@ from typing import Any
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable
+from .._core.values.called import boundary
 from ..functions.deferring import persist
 from ..graph.building.variables import takes_variables
 from ..graph.compiling import compile
@@ -18,6 +19,7 @@ from ..transformations.run import graph_trace
 from .staging import hidden_among, staged
 
 
+@boundary
 @takes_variables
 def scan(
     function: Callable[[Any, Any], tuple[Any, Any]],
@@ -144,6 +146,7 @@ def _carried_on(new: Sequence[Array], state: Sequence[Array]) -> list[Array]:
     return [own(x) if left.pop(id(x), None) is None else x for x in new]
 
 
+@boundary
 @takes_variables
 def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Any) -> Any:
     """Carry values through a loop as long as a condition holds.

@@ -20,6 +20,7 @@ from .._core.engines.natives import backend_of_native, mismatch
 from .._core.engines.registry import load
 from .._core.engines.tracing import current as stand_in
 from .._core.values.arguments import shown
+from .._core.values.called import boundary
 from ..errors import BackendFeatureError
 from ..typing import BackendName
 from . import asarray
@@ -28,6 +29,7 @@ from . import asarray
 SUPPORTED_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
+@boundary
 def current_backend(*arrays: Any) -> str:
     """Return the name of the arrays' backend; without arrays, or with data only, that of the current one.
 
@@ -73,6 +75,7 @@ def backend_among(leaves: Iterable[object]) -> Handle | None:
     return found
 
 
+@boundary
 def array_namespace(*arrays: Any) -> ModuleType:
     """Return the namespace of functions that is bound to the backend of arrays: one of ``unifyarr.on``.
 
@@ -110,6 +113,7 @@ def array_namespace(*arrays: Any) -> ModuleType:
     return namespace(backend.name)
 
 
+@boundary
 def to_backend(tree: Any, backend: BackendName, *, device: object = None) -> Any:
     """Move all arrays of a nest of dicts, lists, tuples and containers to a backend.
 
@@ -150,6 +154,7 @@ def to_backend(tree: Any, backend: BackendName, *, device: object = None) -> Any
         raise ValueError("a nest of arrays contains itself, or is nested too deep") from error
 
 
+@boundary
 def shard(x: Any, sharding: Any, spec: Any = None) -> Any:
     """Spread an array over devices.
 

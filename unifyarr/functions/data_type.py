@@ -12,6 +12,7 @@ from .._core.arrays.weak import kind_of
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import primary
 from .._core.engines import dtypes
+from .._core.values.called import boundary
 from ..backends.base.abilities import is_numpys
 from ..errors import DtypeError
 
@@ -70,6 +71,7 @@ def astype(
     return invoke("astype", x, dtype=dtype)
 
 
+@boundary
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     """Return whether promotion would turn one dtype into another.
 
@@ -214,6 +216,7 @@ class iinfo:
         return f"iinfo(dtype={self.dtype}, bits={self.bits}, min={self.min}, max={self.max})"
 
 
+@boundary
 def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[DTypeLike | str, ...]) -> bool:
     """Return whether a dtype is of a kind.
 
@@ -241,6 +244,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[DTypeLike | str, ...
     return bool(dtypes.is_kind(dtypes.as_dtype(dtype), kind))
 
 
+@boundary
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Return the dtype that arrays, dtypes and Python scalars promote to together.
 

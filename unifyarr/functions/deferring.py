@@ -15,6 +15,7 @@ from .._core.engines.current import current as current_backend
 from .._core.engines.handle import Handle
 from .._core.engines.registry import load
 from .._core.engines.tracing import running, unrepeatable
+from .._core.values.called import boundary
 from ..backends.base.deferring import wanting_chunks
 from .creation import asarray
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike
 
 
+@boundary
 def compute(*arrays: ArrayLike) -> Any:
     """Compute the values of arrays, all at once, into the memory of this process.
 
@@ -53,6 +55,7 @@ def compute(*arrays: ArrayLike) -> Any:
     return _bind(arrays, lambda backend, natives: backend.compute(natives))
 
 
+@boundary
 def persist(*arrays: ArrayLike) -> Any:
     """Compute the values of arrays, all at once, and keep them where that is done, in place.
 
@@ -103,6 +106,7 @@ def _bind(given: Sequence[Any], step: Callable[[Handle, list[Any]], Sequence[Any
     return found[0] if len(found) == 1 else found
 
 
+@boundary
 @contextmanager
 def using_chunks(chunks: Any) -> Iterator[None]:
     """Divide the arrays that are made in this block into chunks, as ``chunks=`` of a single call does.
@@ -128,6 +132,7 @@ def using_chunks(chunks: Any) -> Iterator[None]:
         yield
 
 
+@boundary
 def from_zarr(
     store: Any,
     /,

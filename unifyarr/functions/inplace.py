@@ -17,6 +17,7 @@ from .._core.engines.current import current
 from .._core.engines.handle import Handle
 from .._core.engines.refusals import explains
 from .._core.engines.registry import load
+from .._core.values.called import boundary
 from .._core.values.shapes import as_axis
 from .._core.writing.inplace import as_target, check_target, update
 from ..errors import BackendFeatureError, InplaceUpdateError, ShapeError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 Target = TypeVar("Target")
 
 
+@boundary
 @explains("inplace_update()")
 def inplace_update(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -> Target:
     """Overwrite all elements of an array.
@@ -72,6 +74,7 @@ def inplace_update(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -
     return x
 
 
+@boundary
 def variable(
     x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: object = None, backend: str | None = None
 ) -> Array:
@@ -129,6 +132,7 @@ def variable(
     return array
 
 
+@boundary
 @explains("inplace_increment()")
 def inplace_increment(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -> Target:
     """Add to all elements of an array; see ``inplace_update``.
@@ -142,6 +146,7 @@ def inplace_increment(x: Target, val: ArrayLike, ensure_in_backend: bool = False
     return _combine(functions.add, x, val, ensure_in_backend)
 
 
+@boundary
 @explains("inplace_decrement()")
 def inplace_decrement(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -> Target:
     """Subtract from all elements of an array; see ``inplace_update``.
@@ -155,6 +160,7 @@ def inplace_decrement(x: Target, val: ArrayLike, ensure_in_backend: bool = False
     return _combine(functions.subtract, x, val, ensure_in_backend)
 
 
+@boundary
 @explains("put_along_axis()")
 def put_along_axis(x: Target, indices: ArrayLike, values: ArrayLike, /, *, axis: int | None = -1) -> Target:
     """Write elements along an axis, at indices of their own for each place beside it: where ``take_along_axis`` reads.
@@ -230,6 +236,7 @@ def _named(backend: str | None) -> Handle:
     return current() if backend is None else load(backend)
 
 
+@boundary
 def inplace_arrays_supported(backend: str | None = None) -> bool:
     """Return whether the arrays of a backend, the current one by default, are written in place by their engine.
 
@@ -242,6 +249,7 @@ def inplace_arrays_supported(backend: str | None = None) -> bool:
     return bool(_named(backend).mutable)
 
 
+@boundary
 def inplace_variables_supported(backend: str | None = None) -> bool:
     """Return whether a backend, the current one by default, has natives that are written in place: arrays or variables.
 
@@ -255,6 +263,7 @@ def inplace_variables_supported(backend: str | None = None) -> bool:
     return bool(handle.mutable or handle.engine.has_variables)
 
 
+@boundary
 def supports_inplace_updates(x: Any) -> bool:
     """Return whether a write to ``x`` changes the native memory: ``ensure_in_backend=True`` would not raise.
 
@@ -275,6 +284,7 @@ def supports_inplace_updates(x: Any) -> bool:
         return False
 
 
+@boundary
 def assert_supports_inplace(x: Any) -> bool:
     """Raise ``InplaceUpdateError`` unless a write to ``x`` changes the native memory; else return ``True``.
 

@@ -17,6 +17,7 @@ from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary, view
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_integers
+from .._core.values.called import boundary
 from .._core.values.lengths import PartialShape
 from .._core.values.shapes import (
     ADDRESSES,
@@ -89,6 +90,7 @@ def _broadcast_as_known(arrays: Sequence[Array], shape: PartialShape) -> tuple[A
     )
 
 
+@boundary
 def broadcast_shapes(*shapes: Shape) -> Shape:
     """Return the shape that shapes broadcast to.
 

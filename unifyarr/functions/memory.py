@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._core.values.called import boundary
 from .._core.writing.sharing import share_memory
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike
 
 
+@boundary
 def shares_memory(x1: ArrayLike, x2: ArrayLike, /) -> bool:
     """Return whether two arrays share memory: whether a write to an element of one changes an element of the other.
 
@@ -40,6 +42,7 @@ def shares_memory(x1: ArrayLike, x2: ArrayLike, /) -> bool:
     return share_memory(x1, x2, np.shares_memory)
 
 
+@boundary
 def may_share_memory(x1: ArrayLike, x2: ArrayLike, /) -> bool:
     """Return whether the memory of two arrays lies in one range: if not, they share none.
 

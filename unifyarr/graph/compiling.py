@@ -12,7 +12,8 @@ from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
-from .._core.values.pickling import Called, Wrapper, set_call
+from .._core.values.called import Called, boundary, make_boundaries, set_call
+from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..errors import TraceError
 from ..modes.trace.crossing import common_backend, loses_gradients
@@ -180,6 +181,9 @@ class Compiled(Called, Wrapper, Generic[P, Result]):
         return self._programs.find(common_backend(arrays), leaves, spec, (args, kwargs)), leaves
 
 
+make_boundaries(Compiled)
+
+
 class Decorator(Protocol):
     """What ``compile`` returns without a function."""
 
@@ -225,6 +229,7 @@ def compile(
 ) -> Decorator: ...
 
 
+@boundary
 def compile(
     function: Callable[..., Any] | None = None,
     /,

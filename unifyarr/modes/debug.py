@@ -21,6 +21,7 @@ from .._core.engines.comparing import agree, native_values, natives_share_memory
 from .._core.engines.natives import backend_of_native
 from .._core.engines.registry import load
 from .._core.engines.tracing import checked
+from .._core.values.called import boundary
 from .._core.values.records import Record
 from ..errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, DebugModeError
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .._core.declaring.operands import Call, Handler
 
 
+@boundary
 @contextlib.contextmanager
 def debug() -> Iterator[None]:
     """Check every call inside a ``with`` block, or inside a function that this decorates.

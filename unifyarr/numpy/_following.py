@@ -22,6 +22,7 @@ from .._core.engines.handle import LOADED, has_one_device
 from .._core.engines.natives import backend_of_native
 from .._core.engines.tracing import capture
 from .._core.values.arguments import MOST_AXES
+from .._core.values.called import boundary
 from .._core.writing.inplace import as_target, check_target, update
 from ..errors import ShapeError
 
@@ -45,7 +46,7 @@ def follows(original: Any, *others: Any) -> Callable[[Function], Function]:
         source = in_docstring(f"\n\n    Source: NumPy's ``{name}``, which says the rest.")
         function.__doc__ = f"{(function.__doc__ or '').rstrip()}{source}"
         written = WRITES.get(original)
-        called = places_data(function, written, partial(serve_function, original) if written else None)
+        called = boundary(places_data(function, written, partial(serve_function, original) if written else None))
         for each in (original, *others):
             COUNTERPARTS[each] = called
         return called

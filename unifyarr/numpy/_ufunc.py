@@ -14,6 +14,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.weak import kind_of
 from .._core.calling.numpy_protocols import serve_ufunc
 from .._core.engines import dtypes
+from .._core.values.called import make_boundaries
 from .._core.writing.inplace import as_target, check_target, update
 from ..errors import ShapeError
 from . import _folding
@@ -405,3 +406,7 @@ def _stored(result: Array, out: Any, where: Any, casting: str) -> Any:
         raise TypeError(f"out has dtype {target.dtype}, which {result.dtype} can't be cast to under {casting!r}")
     update(target, ua.where(mask, result.astype(target.dtype), target), what="out")
     return out
+
+
+for _each in (ufunc, _unary, _binary, row_ufunc):
+    make_boundaries(_each)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
+from .._core.values.called import boundary
 from ..container.container import Container
 from ..errors import DtypeError
 from ..functions.inplace import inplace_update
@@ -15,6 +16,7 @@ from .nests import Leaves, as_number, squared, working_dtype
 Tree = TypeVar("Tree")
 
 
+@boundary
 def global_norm(gradient: Any) -> Array:
     """Return the norm of all elements of a nest together: the root of the sum of their squares.
 
@@ -53,6 +55,7 @@ def global_norm(gradient: Any) -> Array:
     return ua.sqrt(total)
 
 
+@boundary
 def clip_by_norm(gradient: Tree, limit: float | Array) -> Tree:
     """Scale a gradient so that the norm of all its elements together is at most a limit, in place.
 
@@ -90,6 +93,7 @@ def clip_by_norm(gradient: Tree, limit: float | Array) -> Tree:
     return gradient
 
 
+@boundary
 def clip_by_value(gradient: Tree, limit: float | Array) -> Tree:
     """Limit each element of a gradient to at most a magnitude, in place.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.values.called import boundary
 from .nests import as_number, as_positive, as_share, squared
 from .optimizer import Optimizer, Schedule
 
@@ -17,6 +18,7 @@ def _as_rate(rate: Any) -> Any:
     return rate if callable(rate) and not isinstance(rate, Array) else as_number(rate, "rate")
 
 
+@boundary
 def sgd(
     rate: Rate,
     *,
@@ -100,6 +102,7 @@ def _sgd(
     return x - rate * (g + momentum * velocity if nesterov else velocity), velocity
 
 
+@boundary
 def adam(
     rate: Rate = 1e-3, *, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, amsgrad: bool = False
 ) -> Optimizer:
@@ -139,6 +142,7 @@ def adam(
     return _adam("adam", rate, betas, eps, 0.0, amsgrad)
 
 
+@boundary
 def adamw(
     rate: Rate = 1e-3,
     *,
@@ -209,6 +213,7 @@ def _adam_step(
     return kept_of_x - scale * mean / deviation, mean, square, *kept
 
 
+@boundary
 def rmsprop(
     rate: Rate = 1e-2, *, decay: float = 0.99, eps: float = 1e-8, momentum: float = 0.0, centered: bool = False
 ) -> Optimizer:

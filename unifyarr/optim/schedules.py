@@ -11,6 +11,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
+from .._core.values.called import boundary
 from .nests import as_positive
 from .optimizer import Schedule
 
@@ -28,6 +29,7 @@ def _length(steps: Any) -> int:
     return found
 
 
+@boundary
 def constant(rate: float) -> Schedule:
     """Return a schedule that is the same at each step.
 
@@ -52,6 +54,7 @@ def _constant(rate: float, step: Any) -> Array:
     return ua.full_like(_number_of(step), rate)
 
 
+@boundary
 def warmup(rate: float, steps: int, *, start: float = 0.0) -> Schedule:
     """Return a schedule that rises from a start to a rate in so many steps, linearly, and stays there.
 
@@ -84,6 +87,7 @@ def _warmup(rate: float, start: float, steps: int, step: Any) -> Array:
     return start + (rate - start) * ua.clip(_number_of(step) / steps, 0.0, 1.0)
 
 
+@boundary
 def cosine(rate: float, steps: int, *, end: float = 0.0) -> Schedule:
     """Return a schedule that falls from a rate to an end in so many steps, along half a cosine, and stays there.
 
@@ -118,6 +122,7 @@ def _cosine(rate: float, end: float, steps: int, step: Any) -> Array:
     return end + (rate - end) * 0.5 * (1.0 + ua.cos(math.pi * share))
 
 
+@boundary
 def exponential(rate: float, steps: int, factor: float, *, staircase: bool = False) -> Schedule:
     """Return a schedule that is multiplied by a factor in so many steps: ``rate * factor ** (step / steps)``.
 
@@ -156,6 +161,7 @@ def _exponential(rate: float, factor: float, steps: int, staircase: bool, step: 
     return found
 
 
+@boundary
 def piecewise(rates: Sequence[float], boundaries: Sequence[int]) -> Schedule:
     """Return a schedule that is one rate after the other: the next one from each boundary on.
 
@@ -182,6 +188,7 @@ def piecewise(rates: Sequence[float], boundaries: Sequence[int]) -> Schedule:
     return joined([constant(each) for each in rates], boundaries)
 
 
+@boundary
 def joined(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule:
     """Return one schedule after the other, each with steps of its own, from 0 on.
 

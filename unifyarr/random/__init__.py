@@ -11,6 +11,7 @@ array([[-1.10439952,  0.18912811,  0.04600093],
 
 from __future__ import annotations
 
+from .._core.values.called import make_boundaries
 from .._core.values.missing import missing_from
 from .._core.values.mixins import present_as
 from ._base import register
@@ -92,6 +93,8 @@ class Generator(Continuous, Integers, Discrete, Multivariate, Ordering, Families
 
 
 present_as(Generator, *Generator.__mro__[1:-1])
+for _each in Generator.__mro__[:-1]:
+    make_boundaries(_each)
 register(Generator)
 
 __getattr__ = missing_from(__name__)

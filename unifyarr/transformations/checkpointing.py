@@ -10,6 +10,7 @@ from .._core.arrays.ownership import read
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import capture
 from .._core.values.arguments import check_callable
+from .._core.values.called import boundary
 from ..derivatives.walks.forward import push
 from ..derivatives.walks.reverse import pull
 from ..modes.tape.entries import Taped, at_places
@@ -30,6 +31,7 @@ from .run import write
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+@boundary
 def checkpoint(function: Function, /) -> Function:
     """Return a function whose derivative runs it once more, in place of keeping what it computes.
 

@@ -11,6 +11,7 @@ from .._core.arrays.array import Array
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
 from .._core.values.arguments import as_integers, check_callable
+from .._core.values.called import make_boundaries
 from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..derivatives.walks.reverse import pull
@@ -357,3 +358,7 @@ class custom_jvp(Custom):
 
         pullback = engine.engine.vjp(along, [zeros[place] for place in places], True)[2]
         return at_places(len(operands), places, pullback(list(cotangents)))
+
+
+for _each in (Custom, custom_vjp, custom_jvp):
+    make_boundaries(_each)

@@ -14,6 +14,7 @@ from .._core.arrays.convert import backend_of
 from .._core.engines import dtypes
 from .._core.engines.tracing import capture, mode
 from .._core.values.arguments import as_integers, shown
+from .._core.values.called import boundary
 from ..container.container import flatten, unflatten
 from ..errors import DtypeError, ShapeError, StructureError, UnknownShapeError
 from ..modes.tape.entries import NotInline
@@ -46,6 +47,7 @@ def _check_value(arrays: list[Array]) -> None:
         raise DtypeError(f"a gradient needs a function that returns a real floating-point number, not {dtype}: cast it")
 
 
+@boundary
 @recorded
 def value_and_grad(
     function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None
@@ -99,6 +101,7 @@ def value_and_grad(
     return _gradient(function, argnums, has_aux, backend, with_value=True)
 
 
+@boundary
 @recorded
 def grad(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None) -> Function:
     """Return a function that gives a function's gradient.
@@ -161,6 +164,7 @@ def _gradient(
     return transformed
 
 
+@boundary
 def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str | None = None) -> tuple[Any, ...]:
     """Call a function, and return its result and a function that computes vector-Jacobian products.
 
@@ -240,6 +244,7 @@ def _recorded_vjp(recording: Function, primals: tuple[Any, ...], **options: Any)
     return result, pullback, *aux
 
 
+@boundary
 def jvp(
     function: Function,
     primals: Sequence[Any],

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.arrays.array import Array
+from .._core.values.called import boundary
 from ..container.container import flatten, unflatten
 from ..errors import UnknownShapeError
 from ..modes.tape.entries import NotInline
@@ -15,6 +16,7 @@ from .gradients import Argnums, Function, alike, grad, jvp, prepared_for
 from .run import engine_for, graph_trace
 
 
+@boundary
 def linearize(function: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Call a function, and return its result and its derivative there, as a function of directions.
 
@@ -106,6 +108,7 @@ def _recorded(trace: Any, function: Function, primals: tuple[Any, ...], has_aux:
     return result, pushforward, *aux
 
 
+@boundary
 def hvp(
     function: Function,
     primals: Sequence[Any],

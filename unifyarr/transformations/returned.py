@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._core.values.pickling import Called, Wrapper, set_call
+from .._core.values.called import Called, set_call
+from .._core.values.pickling import Wrapper
 
 
 class Transformed(Called, Wrapper):

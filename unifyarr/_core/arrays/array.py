@@ -18,10 +18,12 @@ from ..engines.refusals import explains
 from ..engines.registry import Node, load, register_node, when_loaded
 from ..engines.tracing import capture, current, mode, original, recording
 from ..values import above
+from ..values.called import make_boundaries
 from ..values.elsewhere import point_elsewhere
 from ..values.mixins import present_as
 from ..values.native import Native
 from .conversions import Conversions
+from .deferred import Deferred
 from .layout import MemoryMethods
 from .methods import Methods
 from .operators import Operators
@@ -227,6 +229,10 @@ class Array(Operators, Methods, MemoryMethods, Conversions, Protocols, Slots, me
 
 
 present_as(Array, Methods)
+for _each in (Array, Methods, MemoryMethods, Conversions, Deferred, Protocols):
+    make_boundaries(_each)
+# The getters here can't fail, and have to cost little.
+make_boundaries(Slots, getters=False)
 blank_array: Callable[[], Array] = blank(Array)
 
 

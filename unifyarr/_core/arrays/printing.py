@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.forks import free_after_fork
+from ..values.called import boundary
 
 NAMES = (
     *("precision", "threshold", "edgeitems", "linewidth", "suppress"),
@@ -23,6 +24,7 @@ _scoped: ContextVar[Mapping[str, object] | None] = ContextVar("unifyarr_printopt
 _lock = free_after_fork(threading.Lock())
 
 
+@boundary
 def set_printoptions(
     precision: int | None = None,
     threshold: int | None = None,
@@ -67,6 +69,7 @@ def set_printoptions(
         _process = {name: value for name, value in merged.items() if value != usual[name]}
 
 
+@boundary
 def get_printoptions() -> dict[str, Any]:
     """Return the options that arrays are printed with here, by NumPy's names.
 
@@ -87,6 +90,7 @@ def _of_numpy() -> dict[str, object]:
     return {**np.get_printoptions()}
 
 
+@boundary
 @contextlib.contextmanager
 def printoptions(**options: Any) -> Iterator[dict[str, Any]]:
     """Print arrays of every backend with other options inside a ``with`` block, or in a function that this decorates.

@@ -14,6 +14,7 @@ from ..engines.dtypes import DType
 from ..engines.registry import load
 from ..engines.tracing import recording, watch_layout
 from ..values import above
+from ..values.called import make_boundaries
 from ..values.native import Native
 from ..values.shapes import c_strides, shadow
 from .array import Array, blank, owner, register, wrap
@@ -101,6 +102,7 @@ class View(Array):
 
 
 register(View)
+make_boundaries(View, getters=False)
 blank_view = blank(View)
 
 

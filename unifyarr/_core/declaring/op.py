@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, overload
 
+from ..values.called import boundary
+
 if TYPE_CHECKING:
     from .opfunction import OpFunction
     from .user_ops import Maps
@@ -24,6 +26,7 @@ def op(
 ) -> Callable[[Callable[Arguments, Returned]], OpFunction[Arguments, Returned]]: ...
 
 
+@boundary
 def op(
     body: Callable[..., object] | None = None,
     /,

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import TYPE_CHECKING
 
+from ..values.called import boundary
 from .handle import LOADED, Handle, has_one_device
 from .registry import load
 from .tracing import checked, inside, mode
@@ -51,6 +52,7 @@ def current() -> Handle:
     return handle if mode.get() is None else inside(handle)
 
 
+@boundary
 def set_backend(backend: BackendName) -> None:
     """Make ``backend`` the process's default: where creation functions and plain data go.
 
@@ -79,6 +81,7 @@ def set_backend(backend: BackendName) -> None:
     default.name = load(backend).name
 
 
+@boundary
 @contextlib.contextmanager
 def use_backend(backend: BackendName) -> Iterator[None]:
     """Make ``backend`` the current one inside a ``with`` block, or inside a function that this decorates.

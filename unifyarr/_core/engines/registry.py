@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import BackendNotFoundError
 from ..values.arguments import shown
+from ..values.called import boundary
 from ..values.records import Record
 from .handle import LOAD_LOCK, LOADED, Handle
 from .kernels import kernel_problems, kernels_of
@@ -43,6 +44,7 @@ def entry_points() -> dict[str, EntryPoint]:
     return {name: points[name] for name in sorted(points, key=lambda name: (name != "numpy", name))}
 
 
+@boundary
 def available_backends() -> list[str]:
     """Return the names of the backends whose engine is installed.
 

@@ -42,15 +42,6 @@ def qualified(function: Any) -> str:
     return str(function.__qualname__)
 
 
-class Called:
-    """An object whose calls go to a function of its own, which Python reads from the slot and calls at once."""
-
-    __slots__ = {"__call__": "Call the function."}
-
-
-set_call: Callable[[Called, Callable[..., object]], None] = vars(Called)["__call__"].__set__
-
-
 class Wrapper:
     """An object that stands for a function: what ``make(function, *args, **kwargs)`` returned.
 

@@ -26,6 +26,7 @@ from ..engines.handle import Handle, casts_itself, has_one_device
 from ..engines.kernels import bound
 from ..engines.refusals import is_refusal
 from ..engines.tracing import mode
+from ..values.called import boundary
 from ..values.native import Native
 from .inplace import MANY, rewrite
 from .write_log import tell_copied
@@ -166,7 +167,7 @@ def update(view: View, name: str, other: Any) -> bool:
     return True
 
 
-def _operator(name: str, function: str) -> object:
+def _operator(name: str, function: str) -> Callable[..., Any]:
     general: Callable[[View, object], object] = getattr(Array, name)
 
     def operator(self: View, other: object, /) -> object:
@@ -187,4 +188,4 @@ def _operator(name: str, function: str) -> object:
 for _function, _forms in OPERATORS.items():
     if "in_place" in _forms:
         _name = _forms["in_place"].__name__
-        setattr(View, _name, _operator(_name, _function))
+        setattr(View, _name, boundary(_operator(_name, _function)))

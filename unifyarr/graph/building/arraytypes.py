@@ -11,9 +11,11 @@ import numpy as np
 from ..._core.arrays.convert import backend_of
 from ..._core.engines import dtypes
 from ..._core.kernels.types import ArrayType
+from ..._core.values.called import boundary
 from ..core.basic import Type, Variable
 
 
+@boundary
 def array_type(shape: int | Iterable[int | None], dtype: object) -> ArrayType:
     """Return the type of arrays of a shape and a dtype, which a variable has.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..._core.declaring.declare import DECLARATIONS, Declaration
 from ..._core.kernels.record import KERNELS, Alias
+from ..._core.values.called import boundary
 from ..core.basic import Apply, Constant, Op, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
@@ -52,6 +53,7 @@ class NodeRewriter:
         return f"<node rewriter {self.__name__}>"
 
 
+@boundary
 def node_rewriter(*ops: Head, name: str | None = None) -> Callable[[Rule], NodeRewriter]:
     """Return a decorator that makes a function a rewriter of nodes.
 
@@ -111,6 +113,7 @@ class PatternRewriter(NodeRewriter):
         return [_build(self._replacement, found)]
 
 
+@boundary
 def pattern_rewriter(
     pattern: object, replacement: object, *, when: Callable[..., bool] | None = None, name: str | None = None
 ) -> PatternRewriter:

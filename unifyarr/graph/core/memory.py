@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+from ..._core.values.called import boundary
 from .basic import Apply, Constant, Variable
 from .checks import check_graph, check_known
 from .fgraph import FunctionGraph
@@ -25,6 +26,7 @@ def buffers(nodes: Iterable[Apply]) -> dict[Variable, frozenset[Variable]]:
     return found
 
 
+@boundary
 def memory_plan(
     fgraph: FunctionGraph,
     targets: Mapping[Variable, Variable] | None = None,

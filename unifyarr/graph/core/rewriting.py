@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from ..._core.values.called import boundary
 from ...errors import InconsistencyError
 from .basic import Apply, Constant, Op, Variable, same_type
 from .checks import check_graph, check_known, check_limits, check_results
@@ -54,6 +55,7 @@ def _note(error: Exception, rewrite: str) -> None:
     error.add_note(f"This was the rewrite {rewrite}.")
 
 
+@boundary
 def merge(fgraph: FunctionGraph, *, steps: int | None = 10 * STEPS) -> int:
     """Merge equal nodes, and return how many nodes were removed.
 
@@ -96,6 +98,7 @@ def _signature(constant: Constant) -> Hashable:
     return (constant.signature(), None if type is None else (type.shape, str(type.dtype)))
 
 
+@boundary
 def dead_code(fgraph: FunctionGraph) -> int:
     """Remove nodes whose outputs are all unused, and return how many there were.
 
@@ -110,6 +113,7 @@ def dead_code(fgraph: FunctionGraph) -> int:
     return before - len(fgraph.apply_nodes)
 
 
+@boundary
 def fold_constants(fgraph: FunctionGraph, evaluate: Callable[[Apply], Sequence[Any] | None]) -> int:
     """Compute nodes that depend on constants only, and return how many nodes were removed.
 
@@ -130,6 +134,7 @@ def fold_constants(fgraph: FunctionGraph, evaluate: Callable[[Apply], Sequence[A
     return before - len(fgraph.apply_nodes)
 
 
+@boundary
 def canonicalize(fgraph: FunctionGraph, rules: Iterable[Rule], *, limit: int | None = None) -> int:
     """Apply rules to each node, and to the new nodes, until none changes anything; return the number of changes.
 
@@ -185,6 +190,7 @@ def _replacements(node: Apply, new: Sequence[Variable | None]) -> list[tuple[Var
     return [(old, each) for old, each in pairs if each is not None and each is not old]
 
 
+@boundary
 def inplace(
     fgraph: FunctionGraph,
     targets: Mapping[Variable, Variable] | None = None,

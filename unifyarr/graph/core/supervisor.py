@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from ..._core.values.called import boundary
 from .basic import Apply, Variable
 from .checks import check_graph, check_known, check_variables
 from .destroyhandler import DestroyHandler
@@ -76,6 +77,7 @@ def handler_of(fgraph: FunctionGraph) -> DestroyHandler:
     raise LookupError("the graph has no DestroyHandler: attach one first")
 
 
+@boundary
 def fast_inplace_check(fgraph: FunctionGraph, variables: Iterable[Variable]) -> list[Variable]:
     """Return the variables that may perhaps be destroyed, without those that are certainly refused."""
     handler, variables = handler_of(fgraph), list(variables)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import threading
 
+from ..._core.values.called import boundary
+
 # The nanoseconds of a run that are worth a thread.
 GRAIN = 10_000
 # The estimated nanoseconds from which on a run isn't a step of a loop in C, where it'd have one thread.
@@ -16,6 +18,7 @@ LONG = 400_000
 _threads: int | None = None
 
 
+@boundary
 def set_num_threads(n: int) -> None:
     """Set how many threads run the loops of a compiled function, on the NumPy backend.
 
@@ -44,6 +47,7 @@ def set_num_threads(n: int) -> None:
     _threads = n
 
 
+@boundary
 def get_num_threads() -> int:
     """Return how many threads run the loops of a compiled function, on the NumPy backend.
 

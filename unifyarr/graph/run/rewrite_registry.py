@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..._core.values.called import boundary
 from ...backends.forks import free_after_fork
 from ..building.rewriters import NodeRewriter
 from ..core.fgraph import FunctionGraph
@@ -108,6 +109,7 @@ REGISTERED: list[Rewrite] = []
 _LOCK = free_after_fork(threading.Lock())
 
 
+@boundary
 def register(rewrite: Any, name: str | None = None, **place: Any) -> Rewrite:
     """Add a rewrite to those of all functions that are compiled from now on, and return it.
 
@@ -142,6 +144,7 @@ def register(rewrite: Any, name: str | None = None, **place: Any) -> Rewrite:
     return made
 
 
+@boundary
 def unregister(name: str) -> None:
     """Remove a rewrite that was registered; functions that are compiled already keep it."""
     with _LOCK:
@@ -153,6 +156,7 @@ def unregister(name: str) -> None:
         del REGISTERED[found]
 
 
+@boundary
 def rewrites() -> list[str]:
     """Return the names of all registered rewrites, in the order in which they run.
 

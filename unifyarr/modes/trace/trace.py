@@ -22,6 +22,7 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.natives import mismatch
 from ..._core.engines.tracing import running, tracing
 from ..._core.kernels.types import ArrayType
+from ..._core.values.called import boundary
 from ..._core.values.caller import users_place, where
 from ..._core.values.lengths import PartialShape
 from ...container.container import flatten, unflatten
@@ -289,6 +290,7 @@ def _without_natives(how: tuple[Any, Any]) -> tuple[Any, Any]:
     return (None, known(given)) if place is None else (place, steps_at(given, lambda index: None))
 
 
+@boundary
 def trace(function: Callable[..., object], /, *args: object, **kwargs: object) -> FunctionGraph:
     """Return the graph of a function: of what it computes and writes, as it was done.
 
