@@ -26,6 +26,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         "test_budget.py",
         "test_indices.py",
         "test_inductor.py",
+        "test_kept.py",
         "test_making.py",
         "test_programs.py",
         "test_simulation.py",

@@ -65,6 +65,9 @@ NAMES: dict[str, Private] = {
     "torch._C._len_torch_function_stack": Private(
         "whether torch has a default device", "`torch.get_default_device`, which takes longer"
     ),
+    "torch._C._len_torch_dispatch_stack": Private(
+        "numbers that an accelerator keeps", "each call fills its numbers in anew"
+    ),
     "torch._foreach_copy_": Private("writes of containers in one call", "one call for each leaf"),
     **{
         f"torch._foreach_{name}_": Private(

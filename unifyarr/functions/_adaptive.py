@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_floating, as_single, check_real, from_host
+from .._core.arrays.convert import as_floating, as_single, check_real, from_host, indices_from_host
 from .._core.calling.invoke import check_result
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, for_axes, shown
@@ -62,7 +62,7 @@ def _pool(x: Array, lengths: Shape, reduce: Reduce) -> Array:
             x = reduce(windows, axis + 1, None)
             continue
         places, sizes = _places(length, count)
-        x = reduce(take(x, from_host(places, None, x.device, x._backend), axis=axis), axis, sizes)
+        x = reduce(take(x, indices_from_host(places, x), axis=axis), axis, sizes)
     return x
 
 

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_floating, as_index, has_dtype
+from .._core.arrays.convert import as_floating, as_index, device_of, has_dtype, within_bounds
 from .._core.arrays.leaving import knows_values
 from .._core.arrays.ownership import read
 from .._core.arrays.scratch import reuse
@@ -22,7 +22,7 @@ from ..errors import DtypeError, ShapeError
 from .creation import full_beside
 from .elementwise import add, clip, floor, greater, isnan, less, logical_not, multiply, round, subtract
 from .indexing import take, take_along_axis
-from .manipulation import moveaxis, permute_dims, reshape
+from .manipulation import moveaxis, permute_dims, reshape, stack
 from .searching import where
 from .sorting import sort
 from .statistical import max as greatest
@@ -88,8 +88,13 @@ def known_bounds(x: Array) -> tuple[Any, Any] | None:
     if not x._backend.has_values and knows_values(x):
         values = x._values()
         return values.min(), values.max()
-    low, high = known_values(least(x)), known_values(greatest(x))
-    return None if low is None or high is None else (low[0], high[0])
+    low, high = least(x), greatest(x)
+    if knows_values(x) and device_of([x], x._backend) is not None:
+        # An accelerator is waited for once.
+        found = known_values(stack([low, high]))
+        return None if found is None else (found[0], found[1])
+    lows, highs = known_values(low), known_values(high)
+    return None if lows is None or highs is None else (lows[0], highs[0])
 
 
 def _as_quantiles(q: Array | Scalar, x: Array, name: str) -> tuple[Array, list[float] | None]:
@@ -122,7 +127,7 @@ def _sorted_rows(x: Array, axes: tuple[int, ...], values: list[float] | None) ->
 
 def _chosen(rows: Array, index: Array) -> Array:
     # The indices differ along the other axes, or are the same for all of them.
-    index = as_index(index)
+    index = within_bounds(as_index(index), 0, len(rows) - 1)
     return take_along_axis(rows, index, axis=0) if index.ndim == rows.ndim > 1 else take(rows, index, axis=0)
 
 

@@ -9,7 +9,7 @@ from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import DtypeError, ShapeError
-from ._quantiles import known_values
+from ._quantiles import known_bounds
 from .elementwise import (
     add,
     divide,
@@ -23,7 +23,7 @@ from .indexing import take, take_along_axis
 from .losses import cast, operands, reduce, weigh
 from .manipulation import expand_dims, squeeze
 from .searching import where
-from .statistical import max, min, sum
+from .statistical import sum
 
 
 @mixed(kernels=("log_softmax",), namespace="nn")
@@ -211,11 +211,12 @@ def _check_probabilities(target: Array) -> None:
     """Raise ``ValueError`` for values that can't be probabilities, if they are known; a row of zeros is allowed."""
     if not target.size:
         return
-    least, greatest = known_values(min(target)), known_values(max(target))
-    if least is None or greatest is None:
+    bounds = known_bounds(target)
+    if bounds is None:
         return
-    if least[0] < -_ROUNDING or greatest[0] > 1 + _ROUNDING:
-        wrong = least[0] if least[0] < -_ROUNDING else greatest[0]
+    least, greatest = bounds
+    if least < -_ROUNDING or greatest > 1 + _ROUNDING:
+        wrong = least if least < -_ROUNDING else greatest
         raise ValueError(
             f"target of cross_entropy() holds probabilities of classes, which {wrong} is not: the logits come first, "
             "cross_entropy(logits, target)"

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_real_floating, from_host
+from .._core.arrays.convert import as_index, as_real_floating, from_host, within_bounds
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from ..typing import Scalar
@@ -58,7 +58,8 @@ def factorial(x: Array, /, *, out: Array | None = None) -> Array:
     positive = where(is_negative, 0, x)
     found = exp(gammaln(add(positive, 1)))
     is_whole = logical_and(equal(positive, floor(positive)), less_equal(positive, _LAST))
-    exact = take(_factorials(x), where(is_whole, positive, 0).astype(dtypes.int32).reshape(-1)).reshape(x.shape)
+    places = as_index(where(is_whole, positive, 0).astype(dtypes.int32).reshape(-1))
+    exact = take(_factorials(x), within_bounds(places, 0, _LAST)).reshape(x.shape)
     return where(is_negative, 0, _corrected(found, exact, is_whole)).astype(dtype, copy=False)
 
 

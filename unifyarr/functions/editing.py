@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import device_of, from_host
+from .._core.arrays.convert import indices_from_host
 from .._core.declaring.declare import compositional, view
 from .._core.engines import dtypes
 from .._core.engines.tracing import unrepeatable
@@ -81,8 +81,7 @@ def _flattened(x: Array, axis: int | None) -> tuple[Array, int]:
 
 
 def _taken(x: Array, order: np.ndarray, axis: int) -> Array:
-    indices = from_host(order, dtypes.int64, device_of([x], x._backend), x._backend)
-    return take(x, indices, axis=axis)
+    return take(x, indices_from_host(order.astype(np.int64), x), axis=axis)
 
 
 @compositional()

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
+from .._core.arrays.convert import within_bounds
 from .._core.calling.invoke import attempt
 from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
@@ -126,7 +127,7 @@ def _of(out: Array | None, dtype: dtypes.DType, values: Array) -> Array | None:
 def _periodic(x: Array, xp: Array, fp: Array, period: float) -> tuple[Array, Array, Array]:
     # Reduce all points to one period, and add the next point on both sides.
     x, xp = remainder(x, period), remainder(xp, period)
-    order = argsort(xp)
+    order = within_bounds(argsort(xp), 0, xp.size - 1)
     xp, fp = xp[order], fp[order]
     return x, concat([xp[-1:] - period, xp, xp[:1] + period]), concat([fp[-1:], fp, fp[:1]])
 
@@ -139,13 +140,14 @@ def _between(x: Array, xp: Array, fp: Array) -> Array:
     # NaN is sorted last, so that points after a NaN are never used.
     reached = equal(cumulative_sum(isnan(inner)), 0)
     passed = searchsorted(where(reached, inner, math.nan), x, side="right")
-    before = minimum(passed, xp.size - 2)
-    place = x, xp[before], xp[before + 1]
+    before = within_bounds(minimum(passed, xp.size - 2), 0, xp.size - 2)
+    after = within_bounds(before + 1, 1, xp.size - 1)
+    place = x, xp[before], xp[after]
     if dtypes.rank(fp.dtype) < 3:
-        found = _on_line(*place, fp[before], fp[before + 1])
+        found = _on_line(*place, fp[before], fp[after])
     else:
         # The product of an infinity with a complex number would have NaN in both parts.
-        parts = [_on_line(*place, part[before], part[before + 1]) for part in (real(fp), imag(fp))]
+        parts = [_on_line(*place, part[before], part[after]) for part in (real(fp), imag(fp))]
         found = parts[0].astype(fp.dtype)
         imag(found)[...] = parts[1]
     found = where(equal(passed, xp.size - 1), fp[-1, ...], found)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.array import Array
+from .._core.arrays.convert import within_bounds
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_integers
@@ -159,7 +160,7 @@ def top_k(x: Array, k: int, /, *, axis: int = -1, out: tuple[Array, ...] | None 
         raise ValueError(f"top_k() takes 0 to {x.shape[axis]} elements of axis {axis} of shape {x.shape}, not {k}")
     part: tuple[Any, ...] = (*(slice(None),) * axis, slice(None, k))
     indices = argsort(x, axis=axis, descending=True)[part].copy()
-    return TopK(take_along_axis(x, indices, axis=axis), indices)
+    return TopK(take_along_axis(x, within_bounds(indices, 0, x.shape[axis] - 1), axis=axis), indices)
 
 
 @compositional()
@@ -198,10 +199,11 @@ def lexsort(keys: Sequence[Array], /, *, axis: int = -1, out: Array | None = Non
         raise ShapeError(f"lexsort() takes keys of one shape, one key or more, not of shapes {sorted(shapes)}")
     first, *others = keys
     axis = as_axis(axis, first.ndim)
-    order = argsort(first, axis=axis)
+    last = first.shape[axis] - 1
+    order = within_bounds(argsort(first, axis=axis), 0, last)
     for key in others:
-        after = argsort(take_along_axis(key, order, axis=axis), axis=axis)
-        order = take_along_axis(order, after, axis=axis)
+        after = within_bounds(argsort(take_along_axis(key, order, axis=axis), axis=axis), 0, last)
+        order = within_bounds(take_along_axis(order, after, axis=axis), 0, last)
     return order
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import from_host
+from .._core.arrays.convert import indices_from_host
 from .._core.arrays.numbers import as_number
 from .._core.arrays.scratch import room
 from .._core.calling.invoke import attempt
@@ -144,7 +144,7 @@ def pad(
         elif before or after:
             inner = result[(*(slice(None),) * axis, *centre[axis:])]
             # NumPy pads an array of positions, which then select the elements.
-            places = from_host(np.pad(np.arange(x.shape[axis]), (before, after), mode), None, x.device, x._backend)  # type: ignore[call-overload]
+            places = indices_from_host(np.pad(np.arange(x.shape[axis]), (before, after), mode), x)  # type: ignore[call-overload]
             before_axis = (slice(None),) * axis
             result[first], result[last] = (inner[(*before_axis, places[end], ...)] for end in ends)
     return result

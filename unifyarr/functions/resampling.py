@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_floating, as_single, from_host
+from .._core.arrays.convert import as_floating, as_single, from_host, indices_from_host
 from .._core.arrays.numbers import as_real
 from .._core.calling.invoke import check_result
 from .._core.declaring.declare import compositional
@@ -216,7 +216,7 @@ def interpolate(
         length = x.shape[axis]
         if copies:
             places = _nearest(length, count, step, mode == "nearest-exact")
-            result = take(result, from_host(places, None, x.device, x._backend), axis=axis)
+            result = take(result, indices_from_host(places, x), axis=axis)
         elif count != length or (mode == "bicubic" and not antialias):
             result = _combine(result, axis, _weighted(mode, length, count, step, align_corners, antialias))
     return result.astype(dtype, copy=result is x)
@@ -226,6 +226,6 @@ def _combine(x: Array, axis: int, weighted: Weighted) -> Array:
     # The elements that each result is made of lie along one axis more, before that of the results: NumPy adds up whole
     # rows of results so, and not a few neighbours at a time.
     places, weights = (each.T for each in weighted)
-    side_by_side = take(x, from_host(places, None, x.device, x._backend), axis=axis)
+    side_by_side = take(x, indices_from_host(places, x), axis=axis)
     factors = weights.reshape(*weights.shape, *(1 for _ in x.shape[axis + 1 :])).astype(dtypes.real_of(x.dtype).dtype)
     return sum(multiply(side_by_side, from_host(factors, None, x.device, x._backend)), axis=axis)

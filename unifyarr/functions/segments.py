@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, SupportsIndex
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_floating, as_index
+from .._core.arrays.convert import as_floating, as_index, within_bounds
 from .._core.arrays.scratch import room
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional
@@ -50,7 +50,7 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
     if low < 0 or (count is not None and high >= count):
         wanted = "not negative" if count is None else f"in range({count})"
         raise IndexError(f"segment_ids of {name}() are {wanted}, but one is {low if low < 0 else high}")
-    return ids, int(high) + 1 if count is None else count
+    return within_bounds(ids, int(low), int(high)), int(high) + 1 if count is None else count
 
 
 def combine_segments(x: Array, ids: Array, count: int, mode: str, dtype: DType, out: Array | None = None) -> Array:

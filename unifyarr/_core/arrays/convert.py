@@ -377,6 +377,18 @@ def as_index(x: Array) -> Array:
     return x.astype(dtypes.int64 if has_dtype(x._backend, dtypes.int64) else dtypes.int32, copy=False)
 
 
+def within_bounds(x: Array, low: int, high: int) -> Array:
+    """Return indices that the caller has made, and so knows to lie between two numbers."""
+    x._backend.note_bounds(x._native, low, high)
+    return x
+
+
+def indices_from_host(places: np.ndarray, like: Array) -> Array:
+    """Return indices that NumPy computed just now beside another array."""
+    made = from_host(places, None, device_of([like], like._backend), like._backend)
+    return within_bounds(made, int(places.min()), int(places.max())) if places.size else made
+
+
 def device_of(operands: Iterable[object], backend: Handle) -> object:
     """Return the engine's own device of the first array that has to stay on its own, where data beside it go."""
     for x in operands:
@@ -391,15 +403,15 @@ def device_of(operands: Iterable[object], backend: Handle) -> object:
     return None
 
 
-def scalar(value: Any, dtype: DType, backend: Handle, device: object = None) -> Native:
-    """Return a 0-d native array of a Python scalar."""
+def scalar(value: Any, dtype: DType, backend: Handle, device: object = None, *, is_read: bool = False) -> Native:
+    """Return a 0-d native array of a Python scalar; where it ``is_read`` nobody writes it."""
     if type(value) is WeakFloat:
         native = value.owner.scalar(value, dtype, backend, device)
         if native is not None:
             return native
         value = value.known()
     if backend.mutable or value != value or backend.records or backend.trace() is not None:
-        return _scalar(value, dtype, backend, device)
+        return _scalar(value, dtype, backend, device, is_read=is_read)
     # An immutable one can serve again; equal keys aren't enough to tell 0.0 from -0.0, nor True from 1.
     sign = (copysign(1, value.real), copysign(1, value.imag)) if type(value) in (float, complex) else 1
     default = None if device is not None or has_one_device(backend) else backend.devices()[0]
@@ -408,7 +420,7 @@ def scalar(value: Any, dtype: DType, backend: Handle, device: object = None) -> 
 
 def scalar_array(value: object, dtype: DType, backend: Handle, device: object = None) -> Array:
     """Return a 0-d array of a Python scalar, which nobody may write."""
-    array = wrap(scalar(value, dtype, backend, device), backend)
+    array = wrap(scalar(value, dtype, backend, device, is_read=True), backend)
     notes = recording()
     if notes is not None:
         notes.constant(array)
@@ -420,11 +432,13 @@ def _kept_scalar(value: object, dtype: DType, backend: Handle, device: object, *
     return _scalar(value, dtype, backend, device)
 
 
-def _scalar(value: object, dtype: DType, backend: Handle, device: object) -> Native:
+def _scalar(value: object, dtype: DType, backend: Handle, device: object, *, is_read: bool = False) -> Native:
     try:
         # Only NumPy's own backend warns of what a dtype can't hold.
         with contextlib.nullcontext() if backend.warns else np.errstate(all="ignore"):
             host = np.asarray(value, dtype.dtype)
     except OverflowError:
         raise OverflowError(f"{value} is out of bounds for {dtype}") from None
+    if is_read:
+        return backend.constant(host, device=device)
     return backend.from_numpy(host, device=device, copy=True)

@@ -83,6 +83,13 @@ class Values(Abilities, Generic[Native]):
         immutable native never shares memory that somebody else may write: it is always a copy.
         """
 
+    def constant(self, array: np.ndarray, *, device: Any = None) -> Native:
+        """Return a native array of one number that is only read: an engine may keep it on its device."""
+        return self.from_numpy(array, device=device)
+
+    def note_bounds(self, native: Native, low: int, high: int, /) -> None:
+        """Remember of indices that they lie between two numbers: an accelerator needn't be waited for to see it."""
+
     @abstractmethod
     def to_numpy(self, native: Native) -> np.ndarray:
         """Return the values as a NumPy array, which may share memory and must not be written."""

@@ -18,7 +18,9 @@ from ..base.values import FLOATING
 from ..kernels import described, own_error
 from ..memory import export
 from . import (
+    _constants,
     _dlpack,
+    _indices,
     _targets,
     activations,
     arithmetic,
@@ -81,10 +83,6 @@ from ._shared import (
 
 # What NumPy takes as it is: of complex numbers the conjugates may not be computed yet.
 _PLAIN = frozenset(DTYPES.values()) - COMPLEX - frozenset(OF_ML_DTYPES.values())
-
-
-# The dtypes whose numbers go to an accelerator as arguments of a kernel.
-_FILLS = frozenset(dtype for dtype in DTYPES if dtype.kind in "bif") - frozenset(OF_ML_DTYPES)
 
 
 def _bits(itemsize: int) -> tuple[np.dtype[Any], torch.dtype]:
@@ -288,9 +286,8 @@ class Backend(base.Backend[Tensor]):
         """Return a tensor with the values of ``array``; ``copy=False`` shares memory that torch can describe."""
         if device is None:
             device = default_device()
-        if device is not None and device.type != "cpu" and array.size == 1 and array.dtype in _FILLS:
-            # Nothing is copied from the host, and nothing waits.
-            return torch.full(array.shape, array.item(), dtype=DTYPES[array.dtype], device=device)
+        if _constants.is_fill(array, device):
+            return _constants.filled(array, device)
         if copy or (array.dtype.isnative and not _is_shareable(array)):
             array = np.array(array, order="C")
         try:
@@ -302,6 +299,16 @@ class Backend(base.Backend[Tensor]):
             bits = array if known is None else array.view(_bits(array.itemsize)[0])
             native = torch.from_numpy(bits) if known is None else torch.from_numpy(bits).view(known)
         return native if device is None else native.to(device)
+
+    def constant(self, array: np.ndarray, *, device: Any = None) -> Tensor:
+        """Return a tensor of one number that is only read, which an accelerator keeps."""
+        place = default_device() if device is None else device
+        if not _constants.is_fill(array, place):
+            return self.from_numpy(array, device=device)
+        return _constants.constant(array, place)
+
+    # What was noted is lost where somebody writes them.
+    note_bounds = staticmethod(_indices.note_bounds)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Tensor:
         """Return a tensor of an ``array`` that nothing else refers to, in its memory on the CPU."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from ._private import version_of
 from ._shared import has_address
 
 Window = tuple[tuple[int, int, int], ...]
@@ -29,23 +30,37 @@ def forward(window: Window) -> tuple[tuple[slice, ...], list[int]]:
     return tuple(slices), backward
 
 
+def note_bounds(index: Tensor, low: int, high: int, /) -> None:
+    """Remember that the indices of an accelerator lie between two numbers, as long as nothing is written there."""
+    if not index.is_cpu and not index.is_inference():
+        index.noted_bounds = version_of(index), low, high
+
+
+def _noted(index: Tensor) -> tuple[int, int] | None:
+    noted = getattr(index, "noted_bounds", None)
+    return noted[1:] if noted is not None and noted[0] == version_of(index) else None
+
+
 def check_bounds(indices: Sequence[Tensor], sizes: Sequence[int], axis: int = 0) -> bool:
     """Raise where an index into axes of these sizes is out of bounds; return whether one may be negative.
 
     An accelerator is waited for once. What ``vmap`` hides isn't known.
     """
     seen = {place: index for place, index in enumerate(indices) if index.numel()}
-    if not seen:
-        return False
+    noted = {place: bounds for place, index in seen.items() if (bounds := _noted(index)) is not None}
+    read = [index for place, index in seen.items() if place not in noted]
     try:
-        if all(index.is_cpu for index in seen.values()):
-            limits = [[*map(int, torch.aminmax(index))] for index in seen.values()]
+        if all(index.is_cpu for index in read):
+            found = [[*map(int, torch.aminmax(index))] for index in read]
         else:
-            limits = torch.stack([torch.stack(torch.aminmax(index)) for index in seen.values()]).tolist()
+            several = [torch.stack(torch.aminmax(index)) for index in read]
+            found = (torch.stack(several) if len(several) > 1 else several[0][None]).tolist()
     except RuntimeError:
-        if all(map(has_address, seen.values())):
+        if all(map(has_address, read)):
             raise
         return True
+    rest = iter(found)
+    limits = [noted[place] if place in noted else next(rest) for place in seen]
     for place, (low, high) in zip(seen, limits, strict=True):
         if low < -sizes[place] or high >= sizes[place]:
             raise IndexError(f"an index is out of bounds for axis {axis + place} with size {sizes[place]}")

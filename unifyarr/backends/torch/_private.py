@@ -52,6 +52,8 @@ def _one() -> int:
 
 # How many modes of functions are on: a default device is one. Without it the device is asked for each time.
 count_modes: Any = private("torch._C._len_torch_function_stack") or _one
+# How many modes are on that see each operation, as those without values do. Without it nothing is kept between calls.
+count_dispatch_modes: Any = private("torch._C._len_torch_dispatch_stack") or _one
 
 # What a subclass has that says nothing itself of what functions do; without it, some such subclasses are refused.
 disabled_torch_function: Any = private("torch._C._disabled_torch_function_impl")
@@ -108,6 +110,9 @@ def _refuse_inference(x: Tensor) -> None:
 # Raises for an inference tensor, of which there's no version, and takes less time than ``is_inference``.
 refuse_inference: Any = _refuse_inference if private("torch.Tensor._version") is None else attrgetter("_version")
 
+# How often a tensor was written; without it nothing that was known of one is taken to hold later.
+version_of: Any = attrgetter("_version") if private("torch.Tensor._version") is not None else lambda _: object()
+
 _has_base = private("torch.Tensor._base") is not None
 _is_zero: Any = private("torch.Tensor._is_zerotensor")
 
@@ -156,6 +161,7 @@ __all__ = [
     "FakeTensorMode",
     "MappingKey",
     "base_of",
+    "count_dispatch_modes",
     "count_modes",
     "disabled_torch_function",
     "einsum",
@@ -181,4 +187,5 @@ __all__ = [
     "softmax_backward",
     "standard_gamma",
     "temporarily_pop_interpreter_stack",
+    "version_of",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -72,26 +73,61 @@ def _lcm_uint64(x1: Tensor, x2: Tensor) -> Tensor:
     return (factor.view(torch.int64) * x2.view(torch.int64)).view(torch.uint64)
 
 
-def _as_unsigned(function: Kernel) -> Kernel:
-    def kernel(x1: Tensor, x2: Tensor) -> Tensor:
-        sizes = [x.to(torch.int64).abs().view(torch.uint64) for x in torch.broadcast_tensors(x1, x2)]
-        return function(*sizes).view(torch.int64).to(x1.dtype)
-
-    return kernel
+def _gcd(x1: Tensor, x2: Tensor) -> Tensor:
+    # The engine takes absolute values first. That of the least integer is itself, and remainders by what is below zero
+    # differ by their signs alone.
+    return torch.abs(torch.gcd(x1, x2))
 
 
-def _integer(native: Kernel, of_uint64: Kernel) -> Kernel:
-    of_others = _as_unsigned(of_uint64)
+def _lcm(x1: Tensor, x2: Tensor) -> Tensor:
+    common = _gcd(x1, x2)
+    # The quotient is exact. Products wrap around as those of unsigned numbers do.
+    quotient = torch.div(x1, common + (common == 0), rounding_mode="trunc")
+    return torch.abs(quotient) * torch.abs(x2)
+
+
+def _integer(native: Kernel, of_signed: Kernel, of_uint64: Kernel) -> Kernel:
+    widened = _integers.widened(of_signed)
 
     @fills_gaps(native, SIGNED_INTEGER | UNSIGNED, "no kernel for uint16, uint32, uint64; wrong for the least integer")
     def kernel(x1: Tensor, x2: Tensor, /) -> Tensor:
-        return (of_uint64 if x1.dtype == torch.uint64 else of_others)(x1, x2)
+        if x1.dtype not in UNSIGNED:
+            return of_signed(x1, x2)
+        return of_uint64(x1, x2) if x1.dtype is torch.uint64 else widened(x1, x2)
 
     return kernel
 
 
-gcd = _integer(torch.gcd, _gcd_uint64)
-lcm = _integer(torch.lcm, _lcm_uint64)
+gcd = _integer(torch.gcd, _gcd, _gcd_uint64)
+lcm = _integer(torch.lcm, _lcm, _lcm_uint64)
+
+
+# -- scaling by powers of two -----------------------------------------------------------------------------------------
+
+# Of float64: the bits of the fraction, the exponent of 1.0, and what takes the least number beyond the greatest.
+_FRACTION, _ONE, _MOST = 52, 1023, 2148
+
+
+@worked_around("the engine's raises two to a power, which overflows before the product does")
+def ldexp(x: Tensor, exponent: Tensor, /) -> Any:
+    if x.device.type == "mps":
+        return NotImplemented
+    exponent = exponent.to(torch.int64).clamp(-_MOST, _MOST)
+    wide = x.to(torch.float64)
+    if x.dtype is torch.float64:
+        # What is beyond the exponents of one power goes first, in two parts. Then the last product alone is rounded.
+        last = exponent.clamp(1 - _ONE, _ONE - 1)
+        rest = exponent - last
+        half = rest >> 1
+        wide, exponent = wide * _power(half) * _power(rest - half), last
+    else:
+        # Further away these are infinities and zeros.
+        exponent = exponent.clamp(1 - _ONE, _ONE - 1)
+    return (wide * _power(exponent)).to(x.dtype)
+
+
+def _power(exponent: Tensor) -> Tensor:
+    return ((exponent + _ONE) << _FRACTION).view(torch.float64)
 
 
 def frexp(x: Tensor, /) -> tuple[Tensor, Tensor]:

@@ -96,10 +96,20 @@ def _componentwise(native: Kernel, reason: str) -> Fix:
     return COMPLEX, by_parts(native), reason
 
 
+def _scalar_kernel(native: Kernel, *arrays: Tensor) -> Tensor:
+    """Return what the scalar kernel of ``native`` gives, without a look at values: a tensor with gaps in memory."""
+    shape = torch.broadcast_shapes(*(x.shape for x in arrays))
+    result = torch.empty((*shape, 2), dtype=arrays[0].dtype, device=arrays[0].device)[..., 0]
+    found: Tensor = native(*arrays, out=result)
+    return found
+
+
 def _exactly(native: Kernel) -> Kernel:
     """Call the scalar kernel of ``native``, which strided operands take, where the vectorised one may overflow."""
 
     def kernel(*arrays: Tensor) -> Tensor:
+        if not arrays[0].is_cpu and all(map(is_plain, arrays)):
+            return in_order(_scalar_kernel(native, *arrays).contiguous(), *arrays)
         result = native(*arrays)
         if is_finite(result) or holds(isfinite(result).all(), unknown=False):
             return result
@@ -152,11 +162,15 @@ _fmod_floats = _exactly(torch.fmod)
 
 
 def _remainder_floats(x1: Tensor, x2: Tensor) -> Tensor:
-    if x1.is_cpu and is_plain(x1) and is_plain(x2):
+    if not is_plain(x1) or not is_plain(x2):
+        pass
+    elif x1.is_cpu:
         rest = torch.remainder(x1, x2)
         if is_finite(rest):
             # The engine leaves a zero the sign of x1. At zero, this has no derivative.
             return torch.copysign(rest, x2)
+    else:
+        return in_order(torch.copysign(_scalar_kernel(torch.remainder, x1, x2), x2), x1, x2)
     return in_order(_mended_remainder(x1, x2), x1, x2)
 
 

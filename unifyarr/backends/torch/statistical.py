@@ -210,8 +210,12 @@ def std(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tenso
     return torch.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
+# Integers as wide as floating-point numbers: the least one has the bits of -0.0.
+_BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
 def _cumsum(x: Tensor, axis: int) -> Tensor:
-    if x.dtype in WIDE and x.dim() == 1 and (size := x.numel()) and is_plain(x):
+    if x.dtype in WIDE and x.dim() == 1 and (size := x.numel()) and x.is_cpu and is_plain(x):
         # Of a few numbers the engine gives a list sooner than one of them.
         first: Any = x.tolist()[0] if size <= FEW else x[0].item()
         if first:
@@ -219,6 +223,12 @@ def _cumsum(x: Tensor, axis: int) -> Tensor:
     if x.is_complex():
         return by_parts(_cumsum)(x, axis=axis)
     result = torch.cumsum(x, axis, dtype=x.dtype)
+    if x.is_floating_point() and not x.is_cpu:
+        # As below, without a look at values.
+        bits = _BITS[x.itemsize]
+        is_zero = x.detach().view(bits) == torch.iinfo(bits).min
+        leading = torch.cumprod(is_zero.view(torch.uint8), axis, dtype=torch.uint8).view(torch.bool)
+        return torch.where(leading, x, result)
     if x.is_floating_point() and not holds(x.narrow(axis, 0, x.shape[axis] and 1).all(), unknown=False):
         # torch starts with 0.0, NumPy with the first element: after nothing but -0.0 the sum is -0.0.
         leading = torch.cumprod(((x == 0) & torch.signbit(x)).to(torch.uint8), axis) != 0
@@ -251,7 +261,7 @@ def _cumulative(function: Kernel, initial: int) -> Kernel:
         if x.dtype is not DTYPES[dtype] or x.dtype not in WIDE:
             return None
         # As ``_cumsum`` does. What it can't look at, inside ``vmap``, the general path computes.
-        return lambda x, /: torch.cumsum(x, 0) if x.tolist()[0] else _cumsum(x, 0)
+        return lambda x, /: torch.cumsum(x, 0) if x.is_cpu and x.tolist()[0] else _cumsum(x, 0)
 
     @known_by(know)
     @bound_by(accumulating)

@@ -1,0 +1,117 @@
+"""Accelerators keep numbers and the bounds of indices, and take ways of their own that look at no values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import unifyarr as ua
+
+from .counting import counting
+from .test_cases import numpys, there
+
+X = np.array([[3.0, -1.0, 2.0], [0.5, -0.25, 8.0]])
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 7.3, -7.3, math.inf, -math.inf, math.nan, 1e300, -1e-300, 5e-324, 3e-310]
+INTEGERS = [0, 1, -1, 2, 3, -6, 12, 100, 127, -127, -128]
+EXPONENTS = [0, 1, -1, 5, -149, 1000, 1024, -1022, -1060, -1080, 2000, 2098, -2098, -3000, 2**31 - 1, -(2**31)]
+
+
+def pairs(first: list[float], second: list[float]) -> list[np.ndarray]:
+    return [each.ravel().copy() for each in np.meshgrid(np.array(first), np.array(second))]
+
+
+def assert_bits(found: ua.Array, expected: ua.Array) -> None:
+    mine, right = found.to_numpy(), expected.to_numpy()
+    assert mine.dtype == right.dtype
+    np.testing.assert_array_equal(mine, right)
+    np.testing.assert_array_equal(np.signbit(mine) & ~np.isnan(mine), np.signbit(right) & ~np.isnan(right))
+
+
+def test_a_number_is_filled_in_once(backend: str) -> None:
+    x = there(X)
+    ua.where(x > 0, x, 0.375)
+    with counting() as events:
+        found = ua.where(x > 0, x, 0.375)
+    assert events["launch"] == 2
+    assert found.tolist() == [[3.0, 0.375, 2.0], [0.5, 0.375, 8.0]]
+
+
+def test_kept_numbers_differ_by_sign_and_dtype(backend: str) -> None:
+    x = there(X)
+    for number in (0.0, -0.0, 1.0, True, math.nan):
+        with counting():
+            found = ua.where(x > 0, number, ua.astype(x, ua.float32))
+        assert_bits(found, numpys(lambda x, n=number: ua.where(x > 0, n, ua.astype(x, ua.float32)), X))
+
+
+def test_a_number_kept_in_inference_mode_serves_derivatives(backend: str) -> None:
+    with torch.inference_mode():
+        ua.maximum(there(X), 0.8125)
+    x = torch.tensor(X, device="sim:1", requires_grad=True)
+    ua.sum(ua.logaddexp(ua.asarray(x), 0.8125)).native.backward()
+    assert x.grad is not None
+    assert x.grad.shape == X.shape
+
+
+def test_a_number_made_in_a_transformation_isnt_kept(backend: str) -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = ua.sum(ua.logaddexp(ua.asarray(x), 0.9375)).native
+        return found
+
+    x = torch.tensor(X, device="sim:1")
+    first = torch.func.grad(function)(x)
+    torch.func.vmap(torch.func.grad(function))(x)
+    assert torch.equal(torch.func.grad(function)(x), first)
+    assert ua.logaddexp(ua.asarray(x), 0.9375).shape == X.shape
+
+
+def test_bounds_of_indices_are_forgotten_where_they_are_written(backend: str) -> None:
+    x = there(X[0])
+    order = ua.top_k(x, 2).indices
+    with counting(places=True) as events:
+        ua.take(x, order)
+    assert not events["sync"] + events["to_host"], events.of("sync", "to_host")
+    order[0] = 99
+    with pytest.raises(IndexError):
+        ua.take(x, order)
+
+
+@pytest.mark.parametrize("function", [ua.remainder, ua.floor_divide])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_quotients_and_remainders_are_numpys(backend: str, function: object, dtype: str) -> None:
+    with np.errstate(all="ignore"):
+        given = [each.astype(dtype) for each in pairs(SPECIAL, SPECIAL)]
+    for arrays in (given, [each.reshape(15, 15).T for each in given]):
+        with counting() as events:
+            found = function(*map(there, arrays))  # type: ignore[operator]
+        assert not events["sync"] + events["to_host"]
+        assert_bits(found, numpys(function, *arrays))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_ldexp_is_rounded_once(backend: str, dtype: str) -> None:
+    with np.errstate(all="ignore"):
+        x, exponent = pairs([*SPECIAL, 1.7e308, 1 / 3, 2.2e-308], EXPONENTS)
+        assert_bits(ua.ldexp(there(x.astype(dtype)), there(exponent)), numpys(ua.ldexp, x.astype(dtype), exponent))
+
+
+@pytest.mark.parametrize("function", [ua.gcd, ua.lcm])
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint32", "uint64"])
+def test_common_divisors_and_multiples_are_numpys(backend: str, function: object, dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    values = [*(each for each in INTEGERS if each >= limits.min), limits.min, limits.max, limits.max - 1]
+    given = [each.astype(dtype) for each in np.meshgrid(*(np.array(values, dtype),) * 2)]
+    assert_bits(function(*map(there, given)), numpys(function, *given))  # type: ignore[operator,arg-type]
+
+
+@pytest.mark.parametrize("values", [[-0.0, -0.0, 0.0, -0.0], [-0.0, 1.0, -1.0, -0.0], [math.nan, -0.0], [-0.0], []])
+def test_a_cumulative_sum_keeps_leading_zeros(backend: str, values: list[float]) -> None:
+    for dtype in ("float64", "float32", "float16"):
+        x = np.array(values, dtype)
+        with counting() as events:
+            found = ua.cumulative_sum(there(x))
+        assert not events["sync"] + events["to_host"]
+        assert_bits(found, numpys(ua.cumulative_sum, x))

@@ -1,0 +1,49 @@
+"""Numbers beside tensors of an accelerator: each is filled in once and kept there, since a fill is a launch."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ._private import count_dispatch_modes, peek_interpreter_stack
+from ._shared import DTYPES, OF_ML_DTYPES
+
+# The dtypes whose numbers go to an accelerator as arguments of a kernel.
+_FILLS = frozenset(dtype for dtype in DTYPES if dtype.kind in "biufc") | frozenset(OF_ML_DTYPES)
+_MOST = 1024
+
+
+def is_fill(array: np.ndarray, device: torch.device | None) -> bool:
+    """Return whether an array is one number for an accelerator, which a kernel takes as an argument."""
+    return device is not None and device.type != "cpu" and array.size == 1 and array.dtype in _FILLS
+
+
+def filled(array: np.ndarray, device: torch.device) -> Tensor:
+    """Return a tensor of one number: nothing is copied from the host, and nothing waits."""
+    number = float(array.item()) if array.dtype in OF_ML_DTYPES else array.item()
+    return torch.full(array.shape, number, dtype=DTYPES[array.dtype], device=device)
+
+
+def constant(array: np.ndarray, device: torch.device) -> Tensor:
+    """Return a tensor of one number that is only read: the same one for the same number."""
+    if count_dispatch_modes() or peek_interpreter_stack() is not None or _is_capturing(device):
+        return filled(array, device)
+    # What one stream fills in another one would have to wait for.
+    stream = torch.accelerator.current_stream(device).stream_id
+    return _kept(array.dtype, array.shape, array.tobytes(), device, stream)
+
+
+@lru_cache(_MOST)
+def _kept(dtype: np.dtype[Any], shape: tuple[int, ...], bits: bytes, device: torch.device, stream: int) -> Tensor:
+    # An inference tensor couldn't serve derivatives later.
+    with torch.inference_mode(False):
+        return filled(np.frombuffer(bits, dtype).reshape(shape), device)
+
+
+def _is_capturing(device: torch.device) -> bool:
+    # What a CUDA graph makes is in memory of the graph's own.
+    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
