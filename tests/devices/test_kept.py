@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ INTEGERS = [0, 1, -1, 2, 3, -6, 12, 100, 127, -127, -128]
 EXPONENTS = [0, 1, -1, 5, -149, 1000, 1024, -1022, -1060, -1080, 2000, 2098, -2098, -3000, 2**31 - 1, -(2**31)]
 
 
-def pairs(first: list[float], second: list[float]) -> list[np.ndarray]:
+def pairs(first: Sequence[float], second: Sequence[float]) -> list[np.ndarray]:
     return [each.ravel().copy() for each in np.meshgrid(np.array(first), np.array(second))]
 
 
@@ -115,3 +117,27 @@ def test_a_cumulative_sum_keeps_leading_zeros(backend: str, values: list[float])
             found = ua.cumulative_sum(there(x))
         assert not events["sync"] + events["to_host"]
         assert_bits(found, numpys(ua.cumulative_sum, x))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64", "float32", "float64", "float16", "complex64"])
+def test_evenly_spaced_numbers_are_counted_there(backend: str, dtype: Any) -> None:
+    for start, stop, step in ((0, 5, 1), (9, 2, -3), (100, 127, 1), (0, 4, 0.25)):
+        with counting() as events:
+            found = ua.arange(start, stop, step, dtype=dtype, device="sim:1")
+        with ua.use_backend("numpy"):
+            assert_bits(found, ua.arange(start, stop, step, dtype=dtype))
+        assert not events["to_device"] or dtype in ("uint64", "float16", "complex64")
+
+
+def test_other_values_keep_their_bits(backend: str) -> None:
+    from unifyarr._core.engines.registry import load
+
+    given = [
+        *(np.linspace(-3, 5, 101), np.arange(10) / 7, np.array([-0.0, 0.0, 0.0]), np.full((2, 3), -0.0)),
+        *(np.array([127, -128], np.int8), np.array([2**62, -(2**62)]), np.array([-(2**63), 2**63 - 1])),
+        *(np.array([1.0, math.inf]), np.array([math.nan, math.nan]), np.array([0, 2**64 - 1], np.uint64)),
+        *(np.array([True, True]), np.ones((0, 3)), np.array([1.0, -0.0, -1.0]), np.arange(4.0)[::-1]),
+    ]
+    for values in given:
+        found: Any = load("torch").computed(values, device=torch.device("sim:1"))
+        assert found.cpu().numpy().tobytes() == values.tobytes()

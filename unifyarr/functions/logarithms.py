@@ -18,6 +18,7 @@ from .elementwise import (
     isinf,
     isnan,
     less,
+    less_equal,
     log,
     log1p,
     logical_and,
@@ -92,7 +93,7 @@ def xlogy(x: Array, y: Array | Scalar, /, *, out: Array | None = None) -> Array:
 
 
 def _xlogy(x: Array, y: Array) -> Array:
-    is_lost = logical_and(equal(x, 0), logical_or(less(y, 0), logical_or(equal(y, 0), equal(y, _INFINITY))))
+    is_lost = logical_and(equal(x, 0), logical_or(less_equal(y, 0), equal(y, _INFINITY)))
     return multiply(x, log(where(is_lost, 1, y)))
 
 
@@ -114,7 +115,7 @@ def xlog1py(x: Array, y: Array | Scalar, /, *, out: Array | None = None) -> Arra
     """
     dtype, (x, y) = operands("xlog1py", x, y)
     x, y = as_single(x), as_single(y)
-    is_lost = logical_and(equal(x, 0), logical_or(less(y, -1), logical_or(equal(y, -1), equal(y, _INFINITY))))
+    is_lost = logical_and(equal(x, 0), logical_or(less_equal(y, -1), equal(y, _INFINITY)))
     return multiply(x, log1p(where(is_lost, 0, y))).astype(dtype, copy=False)
 
 

@@ -346,9 +346,9 @@ def from_host(array: np.ndarray, dtype: object, device: object, backend: Any) ->
             # To keep the values would cost more than to compute them again.
             notes.stop()
         # Nothing else refers to them.
-        return wrap(backend.adopt(values, device=there), backend)
-    made = wrap(backend.from_numpy(values, device=there, copy=True), backend)
-    notes.call(partial(backend.from_numpy, values), (), {"device": there, "copy": True}, made)
+        return wrap(backend.computed(values, device=there, copy=False), backend)
+    made = wrap(backend.computed(values, device=there), backend)
+    notes.call(partial(backend.computed, values), (), {"device": there}, made)
     return made
 
 

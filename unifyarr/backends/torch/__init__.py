@@ -307,6 +307,12 @@ class Backend(base.Backend[Tensor]):
             return self.from_numpy(array, device=device)
         return _constants.constant(array, place)
 
+    def computed(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Tensor:
+        """Return a tensor of values that NumPy computed; an accelerator counts evenly spaced ones by itself."""
+        place = default_device() if device is None else device
+        made = None if place is None or place.type == "cpu" else _constants.counted(array, place)
+        return self.from_numpy(array, device=device, copy=copy) if made is None else made
+
     # What was noted is lost where somebody writes them.
     note_bounds = staticmethod(_indices.note_bounds)
 

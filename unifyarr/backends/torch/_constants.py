@@ -15,6 +15,11 @@ from ._shared import DTYPES, OF_ML_DTYPES
 # The dtypes whose numbers go to an accelerator as arguments of a kernel.
 _FILLS = frozenset(dtype for dtype in DTYPES if dtype.kind in "biufc") | frozenset(OF_ML_DTYPES)
 _MOST = 1024
+# The dtypes in which an accelerator counts, by way of int64 or float64.
+_COUNTED = frozenset(map(np.dtype, ("int8", "int16", "int32", "int64", "uint8", "float32", "float64")))
+
+# Integers beyond aren't counted: the sum of two may be none of int64.
+_FAR = 1 << 62
 
 
 def is_fill(array: np.ndarray, device: torch.device | None) -> bool:
@@ -23,9 +28,31 @@ def is_fill(array: np.ndarray, device: torch.device | None) -> bool:
 
 
 def filled(array: np.ndarray, device: torch.device) -> Tensor:
-    """Return a tensor of one number: nothing is copied from the host, and nothing waits."""
-    number = float(array.item()) if array.dtype in OF_ML_DTYPES else array.item()
+    """Return a tensor of one number, or of equal ones: nothing is copied from the host, and nothing waits."""
+    first = array.ravel()[0]
+    number = float(first) if array.dtype in OF_ML_DTYPES else first.item()
     return torch.full(array.shape, number, dtype=DTYPES[array.dtype], device=device)
+
+
+def counted(array: np.ndarray, device: torch.device) -> Tensor | None:
+    """Return a tensor of evenly spaced numbers, or of one number, with the same bits; ``None`` for other values."""
+    if array.size < 2 or array.dtype not in _FILLS:
+        return None
+    if array.tobytes() == array.ravel()[:1].tobytes() * array.size:
+        return filled(array, device)
+    if array.ndim != 1 or array.dtype not in _COUNTED or device.type == "mps":
+        return None
+    first, step = array[0].item(), array[1].item() - array[0].item()
+    if array.dtype.kind in "iu" and max(abs(first), abs(step), abs(first + step * array.size)) >= _FAR:
+        return None
+    # Each number is rounded twice, as NumPy does.
+    with np.errstate(all="ignore"):
+        again = (np.arange(array.size) * step + first).astype(array.dtype)
+    if again.tobytes() != array.tobytes():
+        return None
+    if array.dtype.kind in "iu":
+        return torch.arange(first, first + step * array.size, step, dtype=DTYPES[array.dtype], device=device)
+    return torch.arange(array.size, dtype=torch.float64, device=device).mul_(step).add_(first).to(DTYPES[array.dtype])
 
 
 def constant(array: np.ndarray, device: torch.device) -> Tensor:
