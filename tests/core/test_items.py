@@ -46,6 +46,50 @@ def test_basic_keys(backend: str, data: st.DataObject) -> None:
         assert_same(x, wanted)
 
 
+# What selects, and what is written there, of an array of five integers, which may be read meanwhile.
+SELECTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "a mask": lambda make, x: make(np.array([True, False, True, False, True])),
+    "integers": lambda make, x: make(np.array([4, 0, -2])),
+    "integers of one place": lambda make, x: make(np.array([1, 1, 1])),
+    "itself": lambda make, x: x,
+    "a view of it": lambda make, x: x[1:4],
+    "small integers": lambda make, x: make(np.array([3, 1, 0], np.int8)),
+    "unsigned integers": lambda make, x: make(np.array([3, 1, 0], np.uint8)),
+    "none": lambda make, x: make(np.array([], np.int64)),
+    "a 0-d array": lambda make, x: make(np.array(2)),
+    "a 0-d mask": lambda make, x: make(np.array(True)),
+    "out of bounds": lambda make, x: make(np.array([0, 7, 1])),
+    "a long mask": lambda make, x: make(np.ones(7, bool)),
+    "floats": lambda make, x: make(np.array([0.0, 1.0])),
+}
+STORED: dict[str, Callable[[Any, Any], Any]] = {
+    "an integer": lambda make, x: 9,
+    "a bool": lambda make, x: True,
+    "three": lambda make, x: make(np.array([7, 8, 9])),
+    "one": lambda make, x: make(np.array([7])),
+    "seven": lambda make, x: make(np.arange(7)),
+    "a view of it": lambda make, x: x[2:],
+    "itself": lambda make, x: x,
+}
+
+
+@pytest.mark.parametrize("stored", STORED)
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_writes_by_arrays_are_numpys(backend: str, selection: str, stored: str) -> None:
+    def written(make: Callable[[np.ndarray], Any]) -> tuple[Any, bool]:
+        x = make(np.array([2, 0, 3, 1, 4]))
+        try:
+            x[SELECTIONS[selection](make, x)] = STORED[stored](make, x)
+        except (IndexError, ValueError, TypeError):
+            return x, False
+        return x, True
+
+    # NumPy reads a value in memory of the target before it writes.
+    (found, done), (wanted, may) = written(ua.asarray), written(np.array)
+    assert done == may
+    assert_same(found, wanted)
+
+
 WRONG: dict[str, Any] = {
     "out of bounds": (0, 3),
     "too many": (0, 0, 0, 0),

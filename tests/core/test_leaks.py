@@ -86,6 +86,8 @@ KINDS: dict[str, Callable[[State], object]] = {
     "written": lambda s: s.x.__setitem__(slice(1, 3), 2.0),
     "written, an array": lambda s: s.x.__setitem__(slice(0, 3), s.y[:3]),
     "written, an element": lambda s: s.m.__setitem__((0, 1), s.e),
+    "written, by a mask": lambda s: (s.x.__setitem__(s.b, 2.0), s.x.__setitem__(s.i, s.y[:2])),
+    "a selection refused": lambda s: _refused(lambda: s.x.__setitem__(s.b, s.wrong)),
     "a write refused": lambda s: _refused(lambda: s.x.__setitem__(9, 1.0)),
     "deleted": lambda s: _refused(lambda: _deleting(s)),
     "elements": lambda s: (s.e + 1.0) * s.e < s.x[2],

@@ -14,6 +14,7 @@ Everything here has a twin in Python, which serves where the package was install
 #include "plain.h"
 #include "elements.h"
 #include "items.h"
+#include "stores.h"
 #include "by_dtype.h"
 #include "known.h"
 #include "leaves.h"

@@ -70,7 +70,8 @@ typedef struct {
     PyObject *selecting;
     /* Whether it writes its arrays. */
     int is_mutable;
-    const PyGetSetDef *nbytes, *dtype, *shape;
+    /* What reads these of a native sooner than by name; a base is what holds the memory of another one. */
+    const PyGetSetDef *nbytes, *dtype, *shape, *base;
     /* Those of the handle, where its fast paths are. */
     PyObject *attributes;
 } Engine;
@@ -94,7 +95,7 @@ static PyObject *scoped_name = NULL, *default_backend = NULL, *loaded_backends =
 static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
 /* The dtype of the latter. */
 static PyObject *numpy_double = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_native, *text_name;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_native, *text_name;
 
 /* What reads an attribute of a class's instances, if it's written in C, which is sooner than by name; else NULL. */
 static const PyGetSetDef *getter_of(PyTypeObject *type, PyObject *name)
@@ -172,6 +173,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->nbytes = getter_of(engine->native_type, text_nbytes);
         engine->dtype = getter_of(engine->native_type, text_dtype);
         engine->shape = getter_of(engine->native_type, text_shape);
+        engine->base = getter_of(engine->native_type, text_base);
         engines[n_engines++] = engine;
     }
     Py_RETURN_NONE;
@@ -242,10 +244,13 @@ static int intern_names(void)
     text_nbytes = PyUnicode_InternFromString("nbytes");
     text_dtype = PyUnicode_InternFromString("dtype");
     text_shape = PyUnicode_InternFromString("shape");
+    text_base = PyUnicode_InternFromString("base");
     text_native = PyUnicode_InternFromString("_native");
     text_name = PyUnicode_InternFromString("name");
-    return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_native && text_name ? 0
-                                                                                                                         : -1;
+    return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_base &&
+                   text_native && text_name
+               ? 0
+               : -1;
 }
 
 /* A fast path, borrowed; NULL where there is none. */

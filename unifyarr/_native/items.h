@@ -1,5 +1,5 @@
-/* Items of plain arrays: `x[key]` and `x[key] = value` where the engine takes the key as NumPy does. All other keys are for
-Python (`arrays/elements.py`). */
+/* Keys of plain arrays, and `x[key]` where the engine takes the key as NumPy does. All other keys are for Python
+(`arrays/items.py`). */
 
 /* What serves the keys that nothing here does, what says whether a value is the view that a key shows already, and whether
    an error is an engine's refusal. */
@@ -130,25 +130,36 @@ static PyObject *view_of(Slots *array, PyObject *from, PyObject *native, PyObjec
     return (PyObject *)view;
 }
 
+/* Whether a native selects as NumPy's array does; -1 with an error set. A 0-d array is an integer. */
+static int selects(const Engine *engine, PyObject *index)
+{
+    if (!engine->selecting || Py_TYPE(index) != engine->native_type) {
+        return 0;
+    }
+    PyObject *dtype = attribute(index, engine->dtype, text_dtype);
+    int may = dtype ? PySet_Contains(engine->selecting, dtype) : -1;
+    PyObject *shape = may > 0 ? attribute(index, engine->shape, text_shape) : NULL;
+    if (may > 0) {
+        may = !shape ? -1 : PyObject_Size(shape) > 0;
+    }
+    Py_XDECREF(dtype);
+    Py_XDECREF(shape);
+    return may;
+}
+
 /* What an array of the engine's selects, in memory of its own: a native, or NotImplemented. */
 static PyObject *selected(const Engine *engine, PyObject *native, Slots *key)
 {
     PyObject *index = key->backend == engine->handle ? key->native : NULL, *found = NULL;
-    if (!engine->selecting || !index || Py_TYPE(index) != engine->native_type || Py_TYPE(native) != engine->native_type) {
+    if (!index || Py_TYPE(native) != engine->native_type) {
         return Py_NewRef(Py_NotImplemented);
     }
     Py_INCREF(index);
-    PyObject *dtype = PyObject_GetAttr(index, text_dtype), *shape = dtype ? PyObject_GetAttr(index, text_shape) : NULL;
-    int selects = shape ? PySet_Contains(engine->selecting, dtype) : -1;
-    if (selects > 0 && PyObject_Size(shape) > 0) {
-        /* A 0-d array is an integer, of which there's a view. */
-        found = PyObject_GetItem(native, index);
-    } else if (selects >= 0) {
-        found = Py_NewRef(Py_NotImplemented);
+    int may = selects(engine, index);
+    if (may >= 0) {
+        found = may ? PyObject_GetItem(native, index) : Py_NewRef(Py_NotImplemented);
     }
     Py_DECREF(index);
-    Py_XDECREF(dtype);
-    Py_XDECREF(shape);
     return found || !is_refused(engine->handle) ? found : Py_NewRef(Py_NotImplemented);
 }
 
@@ -185,133 +196,4 @@ static PyObject *get_item(PyObject *self, PyObject *key)
     }
     Py_DECREF(native);
     return leave(found);
-}
-
-/* Whether a native takes a number of a type without a loss, as the engine's data say. */
-static int takes_number(const Engine *engine, PyObject *native, PyObject *value)
-{
-    if (engine->values == Py_None) {
-        return 0;
-    }
-    PyObject *dtype = PyObject_GetAttr(native, text_dtype);
-    PyObject *types = dtype ? PyDict_GetItemWithError(engine->values, dtype) : NULL;
-    int takes = types ? is_among(types, value) : 0;
-    Py_XDECREF(dtype);
-    return takes;
-}
-
-static int has_same_dtype(PyObject *one, PyObject *other)
-{
-    PyObject *first = PyObject_GetAttr(one, text_dtype), *second = first ? PyObject_GetAttr(other, text_dtype) : NULL;
-    int is_same = second && first == second;
-    Py_XDECREF(first);
-    Py_XDECREF(second);
-    return is_same;
-}
-
-/* Write a number, or a native of the same dtype, to a native; 1 if that's done, 0 where it's for Python, -1 with an error. */
-static int write_item(const Engine *engine, PyObject *native, PyObject *key, PyObject *value)
-{
-    int kind = engine->values == Py_None || Py_TYPE(native) != engine->native_type ? OTHER_KEY : kind_of_key(engine, key);
-    int at_once = 0;
-    if (kind != OTHER_KEY && Py_TYPE(value) == engine->native_type) {
-        /* An element takes a 0-d array alone. */
-        at_once = kind == LEAVES_AXES && has_same_dtype(native, value);
-    } else if (kind != OTHER_KEY) {
-        at_once = takes_number(engine, native, value);
-    }
-    if (PyErr_Occurred()) {
-        return -1;
-    }
-    if (at_once) {
-        return PyObject_SetItem(native, key, value) == 0 ? 1 : is_refused(engine->handle) ? 0 : -1;
-    }
-    PyObject *path = PyDict_GetItemWithError(engine->attributes, text_set_item);
-    PyObject *done = path ? call_path(path, native, key, value) : NULL;
-    int is_done = done ? PyObject_IsTrue(done) : !PyErr_Occurred() || is_refused(engine->handle) ? 0 : -1;
-    Py_XDECREF(done);
-    return is_done;
-}
-
-/* What stands for a value beside an array: a native, a number, or data, a new reference; NULL leaves it to Python. */
-static PyObject *lowered(PyObject *x, const Engine *engine)
-{
-    if (is_element(x)) {
-        return ((Slots *)x)->backend == engine->handle ? held_number(x) : NULL;
-    }
-    if (Py_IS_TYPE(x, array_type)) {
-        return ((Slots *)x)->backend == engine->handle ? Py_XNewRef(((Slots *)x)->native) : NULL;
-    }
-    return PyObject_TypeCheck(x, &Slots_Type) ? NULL : Py_NewRef(x);
-}
-
-/* Whether a value may be the view that a key shows: `x[key] += v` ends with storing that. */
-static int may_be_stored(PyObject *key, PyObject *value)
-{
-    if (!Py_IS_TYPE(value, array_type) || ((Slots *)value)->base == Py_None) {
-        return 0;
-    }
-    PyObject *taken = ((Slots *)value)->key;
-    return taken && (taken == key || (PySlice_Check(taken) && PySlice_Check(key)));
-}
-
-static int set_plain_item(PyObject *self, PyObject *key, PyObject *value, const Engine *engine, PyObject *native)
-{
-    if (may_be_stored(key, value)) {
-        PyObject *stored = PyObject_CallFunctionObjArgs(is_stored, self, key, value, NULL);
-        int is_done = stored ? PyObject_IsTrue(stored) : -1;
-        Py_XDECREF(stored);
-        if (is_done) {
-            return is_done;
-        }
-    }
-    PyObject *at = lowered(key, engine), *put = at ? lowered(value, engine) : NULL;
-    int is_done = put ? write_item(engine, native, at, put) : 0;
-    Py_XDECREF(at);
-    Py_XDECREF(put);
-    return is_done;
-}
-
-static int set_item(PyObject *self, PyObject *key, PyObject *value)
-{
-    Engine *engine;
-    PyObject *native, *done;
-    if (value && take_plain(self, &engine, &native)) {
-        int is_done = set_plain_item(self, key, value, engine, native);
-        Py_DECREF(native);
-        if (is_done) {
-            return is_done < 0 ? -1 : 0;
-        }
-    }
-    if (PyErr_Occurred()) {
-        return -1;
-    }
-    depth++;
-    done = value ? PyObject_CallFunctionObjArgs(set_otherwise, self, key, value, NULL)
-                 : PyObject_CallFunctionObjArgs(delete_item, self, key, NULL);
-    depth--;
-    Py_XDECREF(leave(done));
-    return done ? 0 : -1;
-}
-
-static int intern_item_names(void)
-{
-    text_get_item = PyUnicode_InternFromString("fast_get_item");
-    text_set_item = PyUnicode_InternFromString("fast_set_item");
-    return text_get_item && text_set_item ? 0 : -1;
-}
-
-static PyMappingMethods items = {.mp_subscript = get_item, .mp_ass_subscript = set_item};
-
-/* set_up_items(get_otherwise, set_otherwise, delete_item, is_stored, is_refusal) */
-static PyObject *set_up_items(PyObject *module, PyObject *args)
-{
-    PyObject *given[5], **kept[5] = {&get_otherwise, &set_otherwise, &delete_item, &is_stored, &is_refusal};
-    if (!PyArg_ParseTuple(args, "OOOOO", given, given + 1, given + 2, given + 3, given + 4)) {
-        return NULL;
-    }
-    for (int i = 0; i < 5; i++) {
-        Py_XSETREF(*kept[i], Py_NewRef(given[i]));
-    }
-    Py_RETURN_NONE;
 }

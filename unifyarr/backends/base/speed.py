@@ -79,7 +79,8 @@ class Speed(Values[Native]):
     # as ``native[key] = other`` takes a native of the same dtype. ``None`` leaves all writes to "set_item".
     plain_values: dict[Any, frozenset[type]] | None = None
 
-    # The dtypes of natives with axes by which ``native[key]`` selects as NumPy does, in memory of its own.
+    # The dtypes of natives with axes by which ``native[key]`` selects as NumPy does, in memory of its own. If natives
+    # have a ``base``, which is ``None`` for memory of their own, ``native[key] = value`` writes as NumPy does, too.
     plain_selections: frozenset[Any] = frozenset()
 
     # From the native of a 0-d array to its number, for ``float(x)``; it declines by ``NotImplemented``. Where it's

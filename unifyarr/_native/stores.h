@@ -1,0 +1,156 @@
+/* `x[key] = value` of plain arrays, where the engine takes both as NumPy does, and the methods of items. All else is for
+Python (`arrays/items.py`). */
+
+/* Whether a native takes a number of a type without a loss, as the engine's data say. */
+static int takes_number(const Engine *engine, PyObject *native, PyObject *value)
+{
+    if (engine->values == Py_None) {
+        return 0;
+    }
+    PyObject *dtype = PyObject_GetAttr(native, text_dtype);
+    PyObject *types = dtype ? PyDict_GetItemWithError(engine->values, dtype) : NULL;
+    int takes = types ? is_among(types, value) : 0;
+    Py_XDECREF(dtype);
+    return takes;
+}
+
+static int has_same_dtype(PyObject *one, PyObject *other)
+{
+    PyObject *first = PyObject_GetAttr(one, text_dtype), *second = first ? PyObject_GetAttr(other, text_dtype) : NULL;
+    int is_same = second && first == second;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return is_same;
+}
+
+/* Whether a native holds its own memory, which it has in common with no other such. */
+static int owns_memory(const Engine *engine, PyObject *native)
+{
+    PyObject *base = engine->base ? attribute(native, engine->base, text_base) : NULL;
+    Py_XDECREF(base);
+    return base == Py_None;
+}
+
+/* Whether an engine writes a number, or a native of the same dtype, as NumPy does; -1 with an error set. */
+static int takes_item(const Engine *engine, PyObject *native, PyObject *key, PyObject *value)
+{
+    if (engine->values == Py_None || Py_TYPE(native) != engine->native_type) {
+        return 0;
+    }
+    int is_native = Py_TYPE(value) == engine->native_type, may = 0;
+    if (Py_TYPE(key) == engine->native_type) {
+        /* What is read meanwhile lies elsewhere. */
+        may = key != native && value != native && owns_memory(engine, key) && owns_memory(engine, native) &&
+                      (!is_native || owns_memory(engine, value))
+                  ? selects(engine, key)
+                  : 0;
+    } else {
+        int kind = kind_of_key(engine, key);
+        /* An element takes a 0-d array alone. */
+        may = is_native ? kind == LEAVES_AXES : kind != OTHER_KEY;
+    }
+    if (may > 0) {
+        may = is_native ? has_same_dtype(native, value) : takes_number(engine, native, value);
+    }
+    return PyErr_Occurred() ? -1 : may;
+}
+
+/* Write a value to a native; 1 if that's done, 0 where it's for Python, -1 with an error. */
+static int write_item(const Engine *engine, PyObject *native, PyObject *key, PyObject *value)
+{
+    int may = takes_item(engine, native, key, value);
+    if (may < 0) {
+        return -1;
+    }
+    if (may) {
+        return PyObject_SetItem(native, key, value) == 0 ? 1 : is_refused(engine->handle) ? 0 : -1;
+    }
+    PyObject *path = PyDict_GetItemWithError(engine->attributes, text_set_item);
+    PyObject *done = path ? call_path(path, native, key, value) : NULL;
+    int is_done = done ? PyObject_IsTrue(done) : !PyErr_Occurred() || is_refused(engine->handle) ? 0 : -1;
+    Py_XDECREF(done);
+    return is_done;
+}
+
+/* What stands for a value beside an array: a native, a number, or data, a new reference; NULL leaves it to Python. */
+static PyObject *lowered(PyObject *x, const Engine *engine)
+{
+    if (is_element(x)) {
+        return ((Slots *)x)->backend == engine->handle ? held_number(x) : NULL;
+    }
+    if (Py_IS_TYPE(x, array_type)) {
+        return ((Slots *)x)->backend == engine->handle ? Py_XNewRef(((Slots *)x)->native) : NULL;
+    }
+    return PyObject_TypeCheck(x, &Slots_Type) ? NULL : Py_NewRef(x);
+}
+
+/* Whether a value may be the view that a key shows: `x[key] += v` ends with storing that. */
+static int may_be_stored(PyObject *key, PyObject *value)
+{
+    if (!Py_IS_TYPE(value, array_type) || ((Slots *)value)->base == Py_None) {
+        return 0;
+    }
+    PyObject *taken = ((Slots *)value)->key;
+    return taken && (taken == key || (PySlice_Check(taken) && PySlice_Check(key)));
+}
+
+static int set_plain_item(PyObject *self, PyObject *key, PyObject *value, const Engine *engine, PyObject *native)
+{
+    if (may_be_stored(key, value)) {
+        PyObject *stored = PyObject_CallFunctionObjArgs(is_stored, self, key, value, NULL);
+        int is_done = stored ? PyObject_IsTrue(stored) : -1;
+        Py_XDECREF(stored);
+        if (is_done) {
+            return is_done;
+        }
+    }
+    PyObject *at = lowered(key, engine), *put = at ? lowered(value, engine) : NULL;
+    int is_done = put ? write_item(engine, native, at, put) : 0;
+    Py_XDECREF(at);
+    Py_XDECREF(put);
+    return is_done;
+}
+
+static int set_item(PyObject *self, PyObject *key, PyObject *value)
+{
+    Engine *engine;
+    PyObject *native, *done;
+    if (value && take_plain(self, &engine, &native)) {
+        int is_done = set_plain_item(self, key, value, engine, native);
+        Py_DECREF(native);
+        if (is_done) {
+            return is_done < 0 ? -1 : 0;
+        }
+    }
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    depth++;
+    done = value ? PyObject_CallFunctionObjArgs(set_otherwise, self, key, value, NULL)
+                 : PyObject_CallFunctionObjArgs(delete_item, self, key, NULL);
+    depth--;
+    Py_XDECREF(leave(done));
+    return done ? 0 : -1;
+}
+
+static int intern_item_names(void)
+{
+    text_get_item = PyUnicode_InternFromString("fast_get_item");
+    text_set_item = PyUnicode_InternFromString("fast_set_item");
+    return text_get_item && text_set_item ? 0 : -1;
+}
+
+static PyMappingMethods items = {.mp_subscript = get_item, .mp_ass_subscript = set_item};
+
+/* set_up_items(get_otherwise, set_otherwise, delete_item, is_stored, is_refusal) */
+static PyObject *set_up_items(PyObject *module, PyObject *args)
+{
+    PyObject *given[5], **kept[5] = {&get_otherwise, &set_otherwise, &delete_item, &is_stored, &is_refusal};
+    if (!PyArg_ParseTuple(args, "OOOOO", given, given + 1, given + 2, given + 3, given + 4)) {
+        return NULL;
+    }
+    for (int i = 0; i < 5; i++) {
+        Py_XSETREF(*kept[i], Py_NewRef(given[i]));
+    }
+    Py_RETURN_NONE;
+}
