@@ -20,10 +20,12 @@ from ..engines import dtypes
 from ..engines.handle import Handle
 from ..engines.registry import load
 from ..engines.tracing import capture, checking
+from ..kernels.record import ELEMENTWISE, Derivative
 from ..kernels.types import ArrayType
 from ..values import above
 from ..values.native import Native
 from ..values.records import Record
+from ..values.shapes import broadcast
 from ..writing.inplace import check_device
 from .invoke import _call, _Declined, _is_plain, check_result, declined
 
@@ -95,6 +97,8 @@ class Application:
         check_count(what, self.operation, result)
         results = result if isinstance(result, tuple) else (result,)
         checked = [as_native(what, each, backend) for each in results]
+        if self.operation.record.kind is ELEMENTWISE:
+            self._check_elementwise(what, backend, natives, checked)
         if carrying and is_cut(backend, checked):
             raise KernelCut
         for output, places in kernel.destroys.items():
@@ -110,6 +114,18 @@ class Application:
                     "return it"
                 )
         return tuple(checked)
+
+    def _check_elementwise(
+        self, what: str, backend: Handle, natives: Sequence[Native], results: Sequence[Native]
+    ) -> None:
+        shapes = [tuple(backend.shape(x)) for x in natives]
+        wanted = broadcast(*shapes, name=self.operation.name)
+        for each in results:
+            if tuple(backend.shape(each)) != tuple(wanted):
+                raise ShapeError(
+                    f"{what} gave shape {tuple(backend.shape(each))} for arrays of shapes {', '.join(map(str, shapes))}"
+                    f": the op is declared elementwise, which gives {tuple(wanted)}; declare it without kind="
+                )
 
     def _call(self, kernel: UserKernel, natives: Sequence[Native], out: dict[str, object]) -> Any:
         values = self._values(natives)
@@ -295,7 +311,7 @@ def handle_operation(declaration: Declaration, call_next: Handler) -> Handler:
     def handler(call: Call) -> object:
         application, operands = application_of(operation, call)
         cut = None
-        if operation.pullback is not None and operands:
+        if operation.record.derivative is Derivative.RULE and operands:
             result = _by_declaration(application, operands)
             if result is not NotImplemented:
                 return result

@@ -28,8 +28,9 @@ class KernelCut(Exception):
         lost = "loses the" if self.error is None else f"fails ({type(self.error).__name__}: {self.error}) beside a"
         return LostDerivativeError(
             f"the kernel of {operation.name}() for {backend.name!r} {lost} derivative that is taken through its "
-            "arguments: let it compute with the engine's own functions, write a body of functions of unifyarr, or pass "
-            "ua.stop_gradient(x) if the result is a constant"
+            f"arguments: declare it with @{operation.name}.vjp, let the kernel compute with functions that the engine "
+            "differentiates, write a body of functions of unifyarr, or pass ua.stop_gradient(x) if the result is a "
+            "constant"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar, overload
 
 from ..values.called import boundary
 
@@ -22,7 +22,7 @@ def op(body: Callable[Arguments, Returned], /) -> OpFunction[Arguments, Returned
 
 @overload
 def op(
-    *, view_map: Maps | None = None, arrays: Iterable[str] | None = None
+    *, view_map: Maps | None = None, arrays: Iterable[str] | None = None, kind: Literal["rows", "elementwise"] = "rows"
 ) -> Callable[[Callable[Arguments, Returned]], OpFunction[Arguments, Returned]]: ...
 
 
@@ -33,6 +33,7 @@ def op(
     *,
     view_map: Maps | None = None,
     arrays: Iterable[str] | None = None,
+    kind: str = "rows",
 ) -> object:
     """Declare an operation of your own, with kernels on the native arrays of any backends.
 
@@ -54,6 +55,11 @@ def op(
     arrays
         The names of the parameters that are arrays, where annotations don't say it: they are not read then. An
         annotation is what its names mean where the function was written, and has to have a meaning when it's declared.
+
+    kind
+        How elements of the results come from those of the arrays. ``"elementwise"``: an element of each array, which
+        broadcast, gives an element of each result, so that ``vmap`` calls the kernel once for the whole batch.
+        ``"rows"``: in any other way, so that ``vmap`` calls it for one element of the batch after another.
 
     Returns
     -------
@@ -119,8 +125,8 @@ def op(
     (2010).
     """
     if body is None:
-        return functools.partial(op, view_map=view_map, arrays=arrays)
+        return functools.partial(op, view_map=view_map, arrays=arrays, kind=kind)
     # With the machinery of calls, which the first call loads.
     from .opfunction import declare
 
-    return declare(body, view_map, arrays)
+    return declare(body, view_map, arrays, kind)

@@ -25,6 +25,7 @@ _SAID = {
     ),
     **dict.fromkeys(("kernel", "perform"), "by registering a kernel, @f.kernel(backend)"),
     **dict.fromkeys(("vjp", "grad"), "by a function of arrays, @f.vjp"),
+    "kind": 'to the decorator, @ua.op(kind="elementwise")',
     **dict.fromkeys(("nout", "declaration"), "by the annotations of its body"),
 }
 
@@ -36,9 +37,13 @@ class OpFunction(Generic[Arguments, Result]):
     __qualname__: str
 
     def __init__(
-        self, body: Callable[Arguments, Result], view_map: Maps | None, arrays: Iterable[str] | None = None
+        self,
+        body: Callable[Arguments, Result],
+        view_map: Maps | None,
+        arrays: Iterable[str] | None = None,
+        kind: str = "rows",
     ) -> None:
-        operation = OpFacts(body, view_map, arrays)
+        operation = OpFacts(body, view_map, arrays, kind)
         declaration = Declaration(_with_out(body), "mixed", view_map=operation.view_map, operation=operation)
         update_wrapper(self, declaration.body)
         vars(self).update(_operation=operation, declaration=declaration, _function=declaration.function())
@@ -142,6 +147,6 @@ def _named(body: Any) -> Any:
     return function
 
 
-def declare(body: Callable[..., Any], view_map: Maps | None, arrays: Iterable[str] | None) -> object:
+def declare(body: Callable[..., Any], view_map: Maps | None, arrays: Iterable[str] | None, kind: str) -> object:
     """Return the function that ``op`` makes of a body."""
-    return OpFunction(_named(body), view_map, arrays)
+    return OpFunction(_named(body), view_map, arrays, kind)

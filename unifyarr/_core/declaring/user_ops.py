@@ -14,6 +14,7 @@ from ...backends.forks import free_after_fork
 from ...errors import BackendNotFoundError
 from ..engines.handle import Handle
 from ..engines.registry import entry_points
+from ..kernels.record import ELEMENTWISE, ROWS, Alias, Batch, Derivative, Fails, Kernel, record_of
 from ..values.maps import IOMap, as_map, as_pairs, as_places
 from .signature import Parameters, read_outputs, read_signature
 
@@ -21,6 +22,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # For an output the inputs, by position, and pairs of inputs.
 Maps = Mapping[int, Iterable[int]]
 Pairs = Iterable[tuple[int, int]]
+# The kinds whose rules need to know nothing of static arguments.
+_KINDS = {each.name: each for each in (ROWS, ELEMENTWISE)}
 NOTHING = as_map("destroy_map", {})
 
 
@@ -81,7 +84,11 @@ class OpFacts:
     """What is known of a user's operation beside its declaration."""
 
     def __init__(
-        self, body: Callable[..., object], view_map: Maps | None = None, arrays: Iterable[str] | None = None
+        self,
+        body: Callable[..., object],
+        view_map: Maps | None = None,
+        arrays: Iterable[str] | None = None,
+        kind: str = "rows",
     ) -> None:
         self.body = body
         self.name: str = body.__name__
@@ -90,6 +97,8 @@ class OpFacts:
         # Whether it returns a tuple, and of how many, as far as the annotation says it.
         self.several, self.nout = read_outputs(body) if arrays is None else (None, None)
         self.view_map = self._checked_map("view_map", view_map)
+        # What a kernel of the package says of itself, its kernels say by the same record, and modes read it so.
+        self.record = self._recorded(kind)
         self.kernels: dict[str, UserKernel] = {}
         self.twins: dict[str, tuple[UserKernel, ...]] = {}
         # Its derivative, if one was declared.
@@ -160,12 +169,21 @@ class OpFacts:
         with self._lock:
             if self.pullback is not None:
                 raise ValueError(f"{self.name}() has a vjp already: it has one")
-            self.pullback = function
+            self.pullback, self.record = function, self.record._replace(derivative=Derivative.RULE)
         return function
 
     def is_several(self, results: tuple[object, ...]) -> bool:
         """Return whether results are returned as a tuple."""
         return len(results) != 1 if self.several is None else self.several
+
+    def _recorded(self, kind: str) -> Kernel:
+        if kind not in _KINDS:
+            wanted = " or ".join(repr(each) for each in _KINDS)
+            raise ValueError(f"{self._of('kind')} is {wanted}, not {kind!r}")
+        # A user's code may raise, and without a declared derivative that of the body serves.
+        alias = Alias.VIEW if self.view_map else Alias.FRESH
+        facts = {"fails": Fails.VALUES, "derivative": Derivative.BODY, "batch": Batch.KIND, "alias": alias}
+        return record_of(_KINDS[kind], self.name, **facts)
 
     def _of(self, what: str) -> str:
         return f"{what} of {self.name}()"

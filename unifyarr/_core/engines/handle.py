@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ...backends.base import MEMBERS, Backend
 from ...backends.forks import free_after_fork
 from ...errors import BackendFeatureError
+from ..kernels.record import Derivative
 from ..values.lengths import partly_known
 from ..values.native import Native
 
@@ -109,7 +110,7 @@ class Handle(Members):
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[object], **out: Any) -> Any:
         """Return the results of a kernel of a user's operation, or ``NotImplemented`` if it declines."""
-        if application.operation.pullback is not None:
+        if application.operation.record.derivative is Derivative.RULE:
             found = self.declared(application, natives)
             if found is not NotImplemented:
                 return found

@@ -161,14 +161,19 @@ class Kernel(Record):
 KERNELS: dict[str, Kernel] = {}
 
 
-def declare(kind: Kind, names: str, /, **facts: object) -> None:
-    """Put the records of kernels that have these facts, and all else from their kind, into ``KERNELS``."""
+def record_of(kind: Kind, name: str, /, **facts: object) -> Kernel:
+    """Return the record of a kernel that has these facts, and all else from its kind."""
     of_kind = kind._asdict()
     del of_kind["name"], of_kind["summary"]
+    return Kernel(name, kind, **{**of_kind, **facts})
+
+
+def declare(kind: Kind, names: str, /, **facts: object) -> None:
+    """Put the records of kernels that have these facts, and all else from their kind, into ``KERNELS``."""
     for name in names.split():
         if name in KERNELS:
             raise AssertionError(f"the kernel {name} is declared twice")
-        KERNELS[name] = Kernel(name, kind, **{**of_kind, **facts})
+        KERNELS[name] = record_of(kind, name, **facts)
 
 
 def declare_ufunc(name: str, ufunc: np.ufunc, **facts: object) -> None:

@@ -18,10 +18,12 @@ def may_fail(node: Apply) -> bool:
 
 
 def _refuses_values(part: Op, node: Apply) -> bool:
-    if not isinstance(part, KernelOp):
-        # The code of a user's operation.
-        return isinstance(part, UserOp) or is_users(part)
-    fails = part.record.fails
+    if isinstance(part, UserOp):
+        fails = part.application.operation.record.fails
+    elif isinstance(part, KernelOp):
+        fails = part.record.fails
+    else:
+        return is_users(part)
     if fails is Fails.INTEGERS:
         return any(each.type is None or each.type.dtype.kind in "biu" for each in node.outputs)
     return fails is Fails.VALUES

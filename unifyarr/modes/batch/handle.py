@@ -11,7 +11,7 @@ import numpy as np
 from ..._core.arrays.array import Array, wrap
 from ..._core.engines.handle import FastPath, Handle, ShortWays, declines
 from ..._core.engines.tracing import run_of, running
-from ..._core.kernels.record import Batch, kernel_named
+from ..._core.kernels.record import ROWS, Batch, kernel_named
 from ..._core.values.native import Native
 from ..eager import hidden_values
 from ..mode import Level
@@ -22,9 +22,10 @@ from ..tape.engine_operations import applied
 from ..tape.entries import NotInline
 from .engine import BatchEngine
 from .gaps import squaring
-from .kernel_calls import Declined, batching, size_of, whole
+from .kernel_calls import BatchCall, Declined, batching, refused, size_of, whole
 from .loops import scan, switch, while_loop
 from .natives import Batched
+from .rule import rule_of
 from .selection import BatchedSelection, dense_in, entered
 
 
@@ -99,17 +100,27 @@ class BatchHandle(Level):
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
         """Return the results of a kernel of a user's operation, or ``NotImplemented`` for what its body gives."""
-        base = self.base
+        base, record = self.base, application.operation.record
         if all(x.is_constant for x in natives):
             found = base.apply(application, kernel, [x.value for x in natives])
             return found if found is NotImplemented else [Batched(each, True) for each in found]
-        if self.records:
+        if any(isinstance(x, BatchedSelection) for x in natives):
+            self._dense.refuse(f"{record.name}()")
+        if self.records and record.kind is ROWS:
             if application.run_body([wrap(native, self) for native in natives]) is None:
                 raise NotInline
             # The body computes the same by kernels that have rules.
             return NotImplemented
+
+        def perform(*values: Any, **told: Any) -> Any:
+            found = base.apply(application, kernel, values)
+            return found if found is NotImplemented else tuple(found)
+
+        rule = rule_of(record)
+        if rule is None:
+            raise refused(record)
         try:
-            return self.by_rows(lambda *row: _declined(base.apply(application, kernel, row)), natives)
+            return [Batched(each) for each in rule(BatchCall(base, perform, natives, (None, False)), *natives)]
         except Declined:
             return NotImplemented
 
@@ -206,12 +217,6 @@ class BatchHandle(Level):
     ) -> list[Any] | None:
         """Return what one of several functions of the operands returns, where it is one for all elements."""
         return switch(self, index, branches, operands)
-
-
-def _declined(found: Any) -> Any:
-    if found is NotImplemented:
-        raise Declined
-    return found
 
 
 def _are_aligned(base: Handle, natives: Sequence[Batched]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.engines.handle import Handle
-from ..._core.kernels.record import Batch, kernel_named
+from ..._core.kernels.record import Batch, Kernel, kernel_named
 from ..._core.values.lengths import PartialShape
 from ...errors import TraceError
 from ...typing import Shape
@@ -112,6 +112,12 @@ def _are_known(base: Handle, found: Any) -> bool:
     return not any(type(base.shape(x)) is PartialShape for x in (found if type(found) is tuple else (found,)))
 
 
+def refused(record: Kernel) -> TraceError:
+    """Return the error for a kernel that batches don't pass, or of which nothing says how."""
+    why = "has a result of another length for each element of a batch" if record.instead else "has no rule"
+    return TraceError(f"{record.name}() {why}: {record.instead or 'call it outside of vmap()'}")
+
+
 def batching(base: Handle, name: str, kernel: Callable[..., Any], densely: Callable[..., Any]) -> Callable[..., Any]:
     """Return what calls a kernel of a backend for a whole batch; ``densely`` calls it on selections."""
     record = kernel_named(name)
@@ -119,7 +125,7 @@ def batching(base: Handle, name: str, kernel: Callable[..., Any], densely: Calla
         return lambda *given, **static: Batched(kernel(*given, **static), True)
     if record.may_write and base.mutable:
         kernel = on_copy(base, kernel)
-    own, as_native, chooses, rule = base.native_type, base.as_native, record.batch is Batch.SELECTION, rule_of(name)
+    own, as_native, chooses, rule = base.native_type, base.as_native, record.batch is Batch.SELECTION, rule_of(record)
 
     def batched(*natives: Any, out: Any = None, **static: Any) -> Any:
         is_constant = all(x.is_constant for x in natives)
@@ -133,8 +139,7 @@ def batching(base: Handle, name: str, kernel: Callable[..., Any], densely: Calla
         elif rule is None:
             if base.records:
                 raise NotInline
-            why = "has a result of another length for each element of a batch" if record.instead else "has no rule"
-            raise TraceError(f"{name}() {why}: {record.instead or 'call it outside of vmap()'}")
+            raise refused(record)
         else:
             told = static.pop("result", None), static.pop("offered", False)
             try:

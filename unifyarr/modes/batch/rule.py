@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._core.kernels.record import Batch, Kind, kernel_named
+from ..._core.kernels.record import Batch, Kernel, Kind, kernel_named
 
 Rule = Callable[..., Any]
 
@@ -32,9 +32,8 @@ def rule(names: str, function: Rule) -> None:
         OWN[name] = function
 
 
-def rule_of(name: str) -> Rule | None:
+def rule_of(record: Kernel) -> Rule | None:
     """Return the rule of a kernel; ``None`` if batches don't pass it, or nothing says how."""
-    record = kernel_named(name)
     if record.batch is Batch.KIND:
         return OF_KINDS.get(record.kind.name)
-    return OWN.get(name) if record.batch is Batch.OWN else None
+    return OWN.get(record.name) if record.batch is Batch.OWN else None

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..._core.arrays.array import wrap
 from ..._core.arrays.ownership import read
+from ..._core.declaring.cuts import KernelCut
 from ..._core.engines.handle import FastPath, Handle, ShortWays
 from ..._core.engines.tracing import capture, inside, mode
 from ..._core.kernels.record import Derivative, kernel_named
@@ -80,7 +81,7 @@ class TapeHandle(Tape):
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
         """Return the results of a kernel of a user's operation, or ``NotImplemented`` for what its body gives."""
-        if application.operation.pullback is not None:
+        if application.operation.record.derivative is Derivative.RULE:
             found = self.declared(application, natives)
             if found is not NotImplemented:
                 return found
@@ -90,8 +91,8 @@ class TapeHandle(Tape):
                 return derived(self, lambda *values: application.perform(kernel, engine, values), natives)
             if self.records and application.run_body([wrap(native, self) for native in natives]) is None:
                 raise NotInline
-            # The body computes the same by kernels that have rules.
-            return NotImplemented
+            # The body, if there is one, computes the same by kernels that have rules.
+            raise KernelCut
         found = self.base.apply(application, kernel, [native.value for native in natives])
         return found if found is NotImplemented else [Taped(each) for each in found]
 
