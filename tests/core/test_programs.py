@@ -172,7 +172,9 @@ def test_nothing_is_kept(kind: Any) -> None:
     assert sys.getrefcount(kept) == before
 
 
-@pytest.mark.parametrize("room", ["_core", "container", "derivatives", "random"])
+@pytest.mark.parametrize(
+    "room", ["_core", "container", "derivatives", "functions", "modes", "random", "transformations"]
+)
 def test_no_text_is_compiled(room: str) -> None:
     for path in (Path(ua.__file__).parent / room).rglob("*.py"):
         called = [each.func for each in ast.walk(ast.parse(path.read_text())) if isinstance(each, ast.Call)]

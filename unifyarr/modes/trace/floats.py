@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._core.arrays.weak import Computed, WeakFloat
+from ..._core.calling.programs import CALL, LIST, Builder
 from ..._core.engines.dtypes import DType
 from ..._core.engines.handle import Handle
 
@@ -57,44 +58,32 @@ class Floats:
     ``asked`` has the places of floats whose values were asked for: the graph is for these values alone.
     """
 
-    def __init__(self, scalars: Sequence[Scalar], places: Sequence[int], asked: frozenset[int]) -> None:
+    def __init__(
+        self, scalars: Sequence[Scalar], places: Sequence[int], asked: frozenset[int], backend: Handle
+    ) -> None:
         # Copies, since the floats of the trace mustn't outlive it.
         self.scalars, self.asked = _copied(scalars), asked
         self.are_leaves = all(each.value.how in places for each in self.scalars)
         # Those that the key says nothing of.
         self.places = [place for place in places if place not in asked]
-        self.values: Callable[..., list[float]] = self._compiled(self.places)
+        self.values: Callable[..., list[float]] = self._program(self.places, backend)
 
     def makers(self, backend: Handle, *, compiled: bool) -> list[Callable[[float], Any]]:
         """Return a function for each scalar that makes its native of its value."""
         return [each.maker(backend, compiled=compiled) for each in self.scalars]
 
-    def _compiled(self, places: Sequence[int]) -> Callable[..., list[float]]:
-        names: dict[str, Any] = {}
-        known: dict[int, str] = {}
-
-        def lines() -> Iterator[str]:
-            for each in sorted_floats([scalar.value for scalar in self.scalars]):
-                name = known[id(each)] = f"x{each.how}" if isinstance(each.how, int) else f"y{len(known)}"
-                if isinstance(each.how, int) and each.how in self.asked:
-                    names[name] = each.value
-                if isinstance(each.how, Computed):
-                    arguments = []
-                    for place, argument in enumerate(each.how.arguments):
-                        constant = f"{name}_{place}"
-                        names[constant] = argument
-                        arguments.append(known.get(id(argument), constant))
-                    names[f"{name}_function"] = each.how.function
-                    yield f"    {name} = {name}_function({', '.join(arguments)})"
-
-        body = list(lines())
-        results = ", ".join(known[id(scalar.value)] for scalar in self.scalars)
-        source = "\n".join(
-            [f"def values({', '.join(f'x{place}' for place in places)}):", *body, f"    return [{results}]"]
-        )
-        exec(compile(source, "<unifyarr floats>", "exec"), names)
-        values: Callable[..., list[float]] = names["values"]
-        return values
+    def _program(self, places: Sequence[int], backend: Handle) -> Callable[..., list[float]]:
+        builder = Builder((), backend, takes=[f"x{place}" for place in places])
+        names: dict[int, Hashable] = {}
+        for each in sorted_floats([scalar.value for scalar in self.scalars]):
+            if not isinstance(each.how, Computed):
+                names[id(each)] = builder.constant(each.value) if each.how in self.asked else f"x{each.how}"
+                continue
+            name = names[id(each)] = ("computed", len(names))
+            inputs = [names.get(id(argument)) or builder.constant(argument) for argument in each.how.arguments]
+            builder.add(CALL, (each.how.function, ()), inputs, [name])
+        builder.add(LIST, None, [names[id(scalar.value)] for scalar in self.scalars], ["values"])
+        return builder.returning("values")
 
 
 def _copied(scalars: Sequence[Scalar]) -> list[Scalar]:

@@ -280,7 +280,7 @@ def _traced_call(
         variables = [*(each.variable for each in inputs), *(each.variable for _, each in trace.scalars)]
         # What is returned as it was passed is a number.
         made = [how and _without_natives(how) for how in made]
-    how_floats = Floats(scalars, floats, frozenset(trace.asked))
+    how_floats = Floats(scalars, floats, frozenset(trace.asked), trace.backend)
     return TracedCall(variables, captured, updates, computed, result_spec, made, how_floats, trace.read_at)
 
 
