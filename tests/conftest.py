@@ -27,9 +27,11 @@ import unifyarr as ua
 from unifyarr.testing.abilities import LINES, skip_by_marks, skip_unknown_lengths
 
 from . import engines
+from .natives import skip_off_host
 
 pytest.register_assert_rewrite("unifyarr.testing.comparing", "unifyarr.testing.calling")
 pytest_plugins = ["tests.alone", "tests.devices.watching", "tests.quick", "tests.workers"]
+ON_HOST = "on_host(why): of memory that the host reads too, left out where --device names an accelerator"
 CHUNKS = "chunks(length): of arrays that are large for another reason, on engines with chunks, whatever the settings"
 
 # Engines compile at their first call with a shape, which no deadline foresees.
@@ -54,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for line in (*LINES, CHUNKS):
+    for line in (*LINES, CHUNKS, ON_HOST):
         config.addinivalue_line("markers", line)
     left_out = {*ua.available_backends()} - {"numpy", *_selected(config)}
     if left_out:
@@ -109,7 +111,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     parameters = getattr(item, "callspec", None)
-    skip_by_marks(item, parameters.params.get("backend") if parameters else None)
+    backend = parameters.params.get("backend") if parameters else None
+    skip_by_marks(item, backend)
+    if mark := item.get_closest_marker("on_host"):
+        skip_off_host(backend, *mark.args)
 
 
 @pytest.hookimpl(wrapper=True)

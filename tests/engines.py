@@ -50,9 +50,9 @@ _chosen: dict[str, str] = {}
 SECOND = {"torch": "sim:1", "jax": "cpu:1", "tensorflow": "cpu:1"}
 
 
-def default_device(backend: str) -> str:
-    """Return the name of the device where the arrays under test are made."""
-    return _chosen.get(backend, "cpu")
+def default_device(backend: str | None) -> str:
+    """Return the name of the device where the arrays under test are made, of a test of no backend for any that is."""
+    return next(iter(_chosen.values()), "cpu") if backend is None else _chosen.get(backend, "cpu")
 
 
 def mixes_threads(backend: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 import unifyarr as ua
 
-from .natives import skip_unless
+from .natives import skip_unless, values_of
 from .oracle import as_numpy
 
 
@@ -50,7 +50,7 @@ def by_torch(
     leaves = [torch.tensor(x, requires_grad=True) for x in values]
     result = function(*map(ua.asarray, leaves)).native
     (result * torch.tensor(weigh(tuple(result.shape)))).sum().backward()
-    return [leaf.grad.numpy() for leaf in leaves]
+    return [values_of(leaf.grad) for leaf in leaves]
 
 
 def by_jax(

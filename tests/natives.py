@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ import pytest
 import unifyarr as ua
 from unifyarr.testing import has
 from unifyarr.testing.abilities import LACKING
+
+from .engines import default_device
 
 # An example that takes derivatives or batches.
 TRANSFORMS = re.compile(r"\bua\.(?:\w*grad|vjp|jvp|vmap|jacobian|hessian)\(")
@@ -43,13 +47,33 @@ def values_of(array: Any) -> np.ndarray:
     if "jax" in sys.modules and isinstance(array, sys.modules["jax"].Ref):
         array = array[...]
     if hasattr(array, "detach"):
-        array = array.detach()
+        # ``numpy`` takes tensors that record nothing and lie in the host's memory.
+        array = array.detach().cpu()
     return np.array(array.numpy() if hasattr(array, "numpy") else array)
+
+
+@contextmanager
+def torch_as_oracle() -> Iterator[None]:
+    """A block, or a function, in which torch computes expected values: on the CPU, whatever is under test."""
+    torch = pytest.importorskip("torch", reason="torch is the oracle")
+    with torch.device("cpu"):
+        yield
 
 
 def has_one_device() -> bool:
     """Return whether the current backend has one device: shortcuts for numbers beside arrays are for such alone."""
     return len(ua.__array_namespace_info__().devices()) == 1
+
+
+def skip_off_host(backend: str | None, why: str) -> None:
+    """Skip a test of memory that the host reads too, where arrays are made in the memory of an accelerator."""
+    if not default_device(backend).startswith("cpu"):
+        pytest.skip(f"memory of the host: {why}, and arrays are on {default_device(backend)}")
+
+
+def on_host(why: str) -> pytest.MarkDecorator:
+    """Mark a test, or a case of one, that needs arrays in memory that the host reads too, and say what for."""
+    return pytest.mark.on_host(why)
 
 
 def show_values(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:

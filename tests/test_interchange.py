@@ -14,7 +14,7 @@ import unifyarr as ua
 from unifyarr.testing import has, lacks
 
 from .arrays import each_view, pair
-from .natives import native, skip_unless, variable
+from .natives import native, on_host, skip_unless, values_of, variable
 from .oracle import ALL, COMPLEX, FLOATS, INTEGERS, as_numpy, assert_same
 from .test_operators import ARITHMETIC
 
@@ -46,6 +46,7 @@ def test_what_numpy_takes_can_be_written_and_changes_no_immutable_array(
         x[...] = values
 
 
+@on_host("NumPy shares it")
 def test_the_copy_argument_of_dunder_array(backend: str) -> None:
     _, x = pair()
     independent = np.array(x, copy=True)
@@ -136,16 +137,27 @@ def test_an_ndarray_takes_an_array_in_place(backend: str) -> None:
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS, *COMPLEX, "bool", "float16"])
 def test_dlpack_round_trips(backend: str, dtype: str, view: Callable[[Any], Any]) -> None:
     values, x = pair(dtype=dtype)
-    exported = np.from_dlpack(view(x))
+    exported = ua.from_dlpack(view(x), backend="numpy", device="cpu")
     np.testing.assert_array_equal(exported, view(values))
     assert exported.dtype == dtype
     for copy_ in (None, True):
         assert_same(ua.from_dlpack(values.copy(), copy=copy_), values)
         assert_same(ua.from_dlpack(view(x), copy=copy_), view(values))
+
+
+@on_host("NumPy takes no other memory")
+@each_view
+@pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS, *COMPLEX, "bool", "float16"])
+def test_numpy_takes_dlpack(backend: str, dtype: str, view: Callable[[Any], Any]) -> None:
+    values, x = pair(dtype=dtype)
+    exported = np.from_dlpack(view(x))
+    np.testing.assert_array_equal(exported, view(values))
+    assert exported.dtype == dtype
     kind, number = view(x).__dlpack_device__()
     assert (int(kind), number) == (1, 0)
 
 
+@on_host("NumPy takes no other memory")
 @each_view
 def test_numpy_never_gets_immutable_memory_to_write(backend: str, view: Callable[[Any], Any]) -> None:
     values, x = pair()
@@ -172,9 +184,9 @@ def test_torch_never_gets_immutable_memory_to_write(backend: str, view: Callable
     tensor.add_(100)
     if not has(backend, "writes") or view(values).strides[0] < 0:
         assert_same(x, values)
-        np.testing.assert_array_equal(np.asarray(before), values)
+        np.testing.assert_array_equal(values_of(before), values)
     else:
-        np.testing.assert_array_equal(tensor.numpy(), view(values) + 100)
+        np.testing.assert_array_equal(values_of(tensor), view(values) + 100)
     copied = torch.from_dlpack(view(ua.asarray(values, copy=True)), copy=True)
     copied.add_(1)
 

@@ -16,7 +16,7 @@ from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
 from unifyarr.errors import BackendMismatchError, DtypeError, InplaceUpdateError, ShapeError
 
-from ..natives import skip_unless
+from ..natives import on_host, skip_unless, values_of
 from ..oracle import as_numpy, assert_same, assert_values
 
 
@@ -57,7 +57,7 @@ def test_methods_give_what_functions_give(name: str) -> None:
     values = [each.to(dtype) for each in values]
     wanted, found = function(*values), method(*values)
     assert found.dtype is wanted.dtype
-    np.testing.assert_array_equal(found.numpy(), wanted.numpy(), strict=True)
+    np.testing.assert_array_equal(values_of(found), values_of(wanted), strict=True)
 
 
 def _takes(function: Any, operands: list[Any], dtype: Any) -> bool:
@@ -109,7 +109,7 @@ def test_what_is_written_over_is_kept_for_gradients(name: str) -> None:
         with torch.no_grad():
             steps = torch.eye(3, dtype=torch.float64) * 1e-6
             wanted = [float(total(weights + step) - total(weights - step)) / 2e-6 for step in steps]
-        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-6)
+        np.testing.assert_allclose(values_of(found), wanted, rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
@@ -205,6 +205,7 @@ def test_numbers_at_masks_and_indices() -> None:
         assert_same(x, host)
 
 
+@on_host("NumPy shares it")
 def test_ndarrays_of_what_is_read_only_or_lazy() -> None:
     import torch
 
@@ -248,6 +249,7 @@ def test_views_have_one_shortcut_for_all_strides() -> None:
     assert len(mine) == 1
 
 
+@on_host("NumPy's arrays lie there")
 def test_the_fast_path_of_asarray_takes_what_the_engine_does_as_numpy_and_declines_the_rest() -> None:
     import torch
 
@@ -408,6 +410,7 @@ def test_numbers_of_arrays_of_no_axes() -> None:
     assert seen == [NotImplemented]
 
 
+@on_host("NumPy writes it")
 def test_memory_that_numpy_may_write() -> None:
     import torch
 

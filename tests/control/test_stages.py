@@ -20,6 +20,8 @@ from unifyarr.container.container import flatten
 from unifyarr.graph.fusion import background, cache, machine
 from unifyarr.graph.loops.stages import Stages
 
+from ..natives import skip_off_host
+
 Function = Callable[..., Any]
 pytestmark = pytest.mark.skipif(not machine.is_compiled(), reason="the package was installed without its compiled part")
 LENGTH = 37
@@ -29,6 +31,7 @@ LENGTH = 37
 def engine(request: pytest.FixtureRequest) -> Any:
     if request.param not in ua.available_backends():
         pytest.skip(f"{request.param} isn't under test")
+    skip_off_host(request.param, "these loops run in it")
     with ua.use_backend(request.param):
         yield request.param
 

@@ -16,7 +16,7 @@ from unifyarr._core.engines import dtypes
 from unifyarr._native import core
 from unifyarr.testing import has, lacks, needs
 
-from ..natives import skip_unless
+from ..natives import on_host, skip_unless
 
 PACKAGE = Path(ua.__file__).parent
 CORE = PACKAGE / "_core"
@@ -92,6 +92,7 @@ def test_a_shortcut(backend: str) -> None:
         assert not any(name.startswith("calling/") for name in found)
 
 
+@on_host("data beside an array are looked at for their device first, elsewhere")
 @needs("writes", why="an engine that writes into out")
 def test_a_call_with_data_and_out(backend: str) -> None:
     x, out = ua.ones(3), ua.zeros(3)

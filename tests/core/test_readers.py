@@ -18,12 +18,14 @@ from unifyarr._core.arrays.ownership import LOCK, Writing, rebind, release
 from unifyarr._core.arrays.recipes import root_of
 from unifyarr.testing import has
 
+from ..natives import values_of
+
 READERS: dict[str, Callable[[ua.Array], Any]] = {
     **{name: lambda x, name=name: getattr(x, name) for name in ("dtype", "shape", "ndim", "size", "nbytes")},
     **{name: lambda x, name=name: str(getattr(x, name)) for name in ("device", "sharding", "backend", "flags")},
     **{name: lambda x, name=name: getattr(x, name) for name in ("T", "mT", "real", "imag")},
     "flat": lambda x: list(x.flat),
-    "native": lambda x: np.asarray(x.native[...]),
+    "native": lambda x: values_of(x.native[...]),
     "len": len,
     "repr": repr,
     "str": str,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import unifyarr as ua
 from unifyarr.testing import has
 
-from ..natives import skip_unless, variable
+from ..natives import on_host, skip_unless, variable
 from ..oracle import as_numpy
 
 SHAPE = (4, 5)
@@ -95,6 +95,7 @@ def test_arrays_over_one_native(backend: str) -> None:
     assert ua.shares_memory(held, one)
 
 
+@on_host("NumPy shares it")
 def test_torch_and_numpy_share_memory(backend: str) -> None:
     skip_unless(backend, "torch", why="memory of two engines")
     import torch

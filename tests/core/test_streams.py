@@ -11,6 +11,8 @@ import unifyarr as ua
 from unifyarr._core.engines.registry import load
 from unifyarr._core.writing.exporting import consumers_stream
 
+from ..natives import on_host
+
 CPU, CUDA, CUDA_HOST, ROCM = 1, 2, 3, 10
 ADDRESS = 0x7F00_0000_1000
 
@@ -36,6 +38,7 @@ def test_streams_of_each_device(device: int, allowed: dict[int, Any], refused: t
             consumers_stream(wrong, device)
 
 
+@on_host("that of an accelerator has streams")
 def test_memory_of_the_host_has_no_streams(backend: str) -> None:
     x = ua.asarray([1.0, 2.0])
     for stream in (None, -1):

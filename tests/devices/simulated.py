@@ -45,7 +45,20 @@ def install() -> Any:
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     floating_only = {f"aten::{name}": kernel for kernel, names in _FLOATING_ONLY.items() for name in names.split()}
     extension.refuse(_without_cuda(), floating_only)
+    _have_dlpack()
     return extension
+
+
+def _have_dlpack() -> None:
+    """Make torch tell DLPack's number of the devices: it looks for the name that they had before they got theirs."""
+    from torch.utils.dlpack import DLDeviceType
+
+    told = torch.Tensor.__dlpack_device__
+
+    def tell(x: torch.Tensor) -> tuple[Any, int]:
+        return (DLDeviceType.kDLExtDev, x.device.index or 0) if x.device.type == "sim" else told(x)
+
+    torch.Tensor.__dlpack_device__ = tell  # type: ignore[method-assign]
 
 
 def _without_cuda() -> set[str]:

@@ -37,6 +37,30 @@ def test_devices_that_mix_are_no_error_of_shapes(backend: str) -> None:
             function(x[:, :2], y[:, :2])
 
 
+def test_numpy_takes_arrays_where_it_may_copy_them(backend: str) -> None:
+    x = there(X)
+    found = ua.from_dlpack(x, backend="numpy", device="cpu")
+    assert found.backend == "numpy"
+    np.testing.assert_array_equal(found, X)
+    with pytest.raises(BufferError, match="device='cpu'"):
+        ua.from_dlpack(x, backend="numpy")
+    with pytest.raises(ValueError, match="copy"):
+        ua.from_dlpack(x, backend="numpy", device="cpu", copy=False)
+
+
+def test_debug_mode_sees_writes_beside_out(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = there(X)
+
+    def write(native: object, value: object) -> None:
+        assign(native, value)
+        whole.native[0, 0] += 1
+
+    assign, value, row = whole._backend.assign, there(X[0]), whole[1]
+    monkeypatch.setattr(whole._backend, "assign", write)
+    with ua.debug(), pytest.raises(ua.errors.BadOut, match="in x"):
+        row[...] = value
+
+
 def test_products_of_integers_are_numpys(backend: str) -> None:
     generator = np.random.default_rng(0)
     for dtype in ("int8", "uint16", "int32", "uint64", "bool"):

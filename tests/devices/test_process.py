@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ..natives import skip_unless
+
 # These shares run with all tests. The rest is ``pytest --device sim --backends torch``, or ``--device cpu --backends
 # jax``.
 SHARES = {
@@ -16,11 +18,30 @@ SHARES = {
     "jax": ("--device", "cpu", "--quick", "-k", "results_are or beside"),
     "tensorflow": ("--device", "cpu", "-k", "results_are or beside or loops"),
 }
+# Of the rest of the suite, with arrays on a device by default: what is about memory, and what reads natives.
+DEFAULTS = [
+    "core/test_ownership",
+    "core/test_readers",
+    "core/test_views",
+    "test_array",
+    "test_exports",
+    "test_interchange",
+]
 
 
 def test_every_function_on_a_second_device(backend: str) -> None:
     if backend not in SHARES:
         pytest.skip(f"{backend} has one device")
+    run(backend, *SHARES[backend], "tests/devices")
+
+
+def test_a_share_of_the_suite_with_a_device_by_default(backend: str) -> None:
+    skip_unless(backend, "torch", why="a device whose memory isn't the host's")
+    run(backend, "--device", "sim", "--quick", *(f"tests/{each}.py" for each in DEFAULTS))
+
+
+def run(backend: str, *arguments: str) -> None:
+    """Run tests of a backend in a process of their own."""
     if backend == "torch":
         from .building import UnavailableError, module_path
 
@@ -28,8 +49,7 @@ def test_every_function_on_a_second_device(backend: str) -> None:
             module_path()
         except UnavailableError as error:
             pytest.skip(str(error))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--backends", backend, *SHARES[backend]]
-    folder = Path(__file__).parent
-    done = subprocess.run([*command, str(folder)], cwd=folder.parents[1], capture_output=True, text=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--backends", backend, *arguments]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True)
     assert not done.returncode, done.stdout + done.stderr
     assert " passed" in done.stdout

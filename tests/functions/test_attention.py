@@ -15,7 +15,7 @@ import unifyarr as ua
 
 from ..allocations import MEASURES, profiled
 from ..allocations import attention_on_numpy as by_hand
-from ..natives import skip_unless
+from ..natives import skip_unless, torch_as_oracle, values_of
 from ..oracle import BOOL, COMPLEX, FLOATS, HALVES, TOLERANCE, as_numpy, assert_raises, assert_same, few
 from .test_native_out import gradient
 
@@ -68,7 +68,7 @@ def test_attention_is_torchs(backend: str, dtype: str, data: st.DataObject) -> N
     both = np.where(both, 0, -np.inf) if both.dtype == bool else both
     both = np.where(np.tri(*both.shape[-2:]) > 0, both, -np.inf) if is_causal else both
     expected = torch.nn.functional.scaled_dot_product_attention(*wide, attn_mask=torch.from_numpy(both), scale=scale)
-    expected = expected.numpy().astype(arrays[0].dtype if dtype in TOLERANCE else "f8")
+    expected = values_of(expected).astype(arrays[0].dtype if dtype in TOLERANCE else "f8")
     given = [ua.asarray(x) for x in (*arrays, *(() if mask is None else (mask,)))]
     result = attention(*given, is_causal=is_causal, scale=scale)
     atol = 8 * TOLERANCE.get(dtype, 1e-12)
@@ -154,7 +154,8 @@ def test_complex_numbers_have_no_softmax(backend: str, dtype: str, place: int) -
 def test_multi_head_attention_is_torchs(backend: str, mask: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is the oracle")
     random = np.random.default_rng(0)
-    layer = torch.nn.MultiheadAttention(6, 3, kdim=4, vdim=5, batch_first=True, dtype=torch.float64)
+    with torch_as_oracle():
+        layer = torch.nn.MultiheadAttention(6, 3, kdim=4, vdim=5, batch_first=True, dtype=torch.float64)
     values = {name: each.detach().numpy() for name, each in layer.named_parameters()}
     values["in_proj_bias"][...] = random.standard_normal(18)
     values["out_proj.bias"][...] = random.standard_normal(6)
@@ -176,7 +177,7 @@ def test_multi_head_attention_is_torchs(backend: str, mask: str) -> None:
         value_projection=projection("v_proj_weight", parts[2]),
         output_projection=projection("out_proj.weight", values["out_proj.bias"]),
     )
-    assert_same(result, expected.detach().numpy(), atol=1e-12)
+    assert_same(result, values_of(expected), atol=1e-12)
 
 
 def test_one_head_without_projections_is_attention(backend: str) -> None:
@@ -208,7 +209,7 @@ def test_gradients_are_torchs(backend: str, mask: str) -> None:
     if mask == "bool":
         # A query that no key takes part for is a constant.
         takes_part[1] = False
-    leaves = [torch.tensor(x, requires_grad=True) for x in arrays]
+    leaves = [torch.from_numpy(x).requires_grad_() for x in arrays]
     options = {} if mask == "none" else {"attn_mask": torch.from_numpy(takes_part)}
     (torch.nn.functional.scaled_dot_product_attention(*leaves, **options) ** 2).sum().backward()
     for place, leaf in enumerate(leaves):
@@ -218,7 +219,7 @@ def test_gradients_are_torchs(backend: str, mask: str) -> None:
             given += [ua.asarray(takes_part)] if mask == "bool" else []
             return ua.sum(attention(*given, is_causal=mask == "causal") ** 2)
 
-        np.testing.assert_allclose(gradient(backend, loss, arrays[place]), leaf.grad.numpy(), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(gradient(backend, loss, arrays[place]), values_of(leaf.grad), rtol=1e-9, atol=1e-9)
 
 
 def test_inside_a_trace(backend: str) -> None:
@@ -281,7 +282,7 @@ def torchs_grouped(query: Any, key: Any, value: Any, **options: Any) -> np.ndarr
     given = map(torch.from_numpy, (query, key, value))
     options = {name: torch.from_numpy(each) if isinstance(each, np.ndarray) else each for name, each in options.items()}
     found = torch.nn.functional.scaled_dot_product_attention(*given, **options, enable_gqa=True)
-    return np.asarray(found.numpy())
+    return values_of(found)
 
 
 @pytest.mark.parametrize("mask", ["none", "causal", "of all heads", "of each head"])
@@ -399,7 +400,8 @@ def test_torchs_derivatives_go_through_ours(backend: str) -> None:
 
     def by_torch(*natives: torch.Tensor) -> torch.Tensor:
         query, key, value = natives
-        scores = (query @ key.mT / math.sqrt(2)).masked_fill(torch.ones(3, 3).triu(1) > 0, -math.inf)
+        scores = query @ key.mT / math.sqrt(2)
+        scores = scores.masked_fill(torch.ones(3, 3, device=scores.device).triu(1) > 0, -math.inf)
         result = (torch.nn.functional.gelu(scores.softmax(-1) @ value) ** 2).sum()
         return torch.autograd.grad(result, query, create_graph=True)[0].sin().sum()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import unifyarr as ua
 
 from ..oracle import ALL, COMPLEX, HALVES, as_numpy, assert_raises, assert_same, few
-from .test_signals import values_of, wide
+from .test_signals import values_for, wide
 
 COEFFICIENTS = [
     ([1.0, 2.0], [2.0, 0.5, 0.25]),
@@ -31,11 +31,11 @@ def test_filters_are_scipys(backend: str, data: st.DataObject) -> None:
     b, a = map(np.array, data.draw(st.sampled_from(COEFFICIENTS)))
     shape = data.draw(st.sampled_from([(6,), (1,), (2, 6), (6, 2)]))
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
-    x = values_of("float64", shape, data.draw(st.integers(0, 99)))
+    x = values_for("float64", shape, data.draw(st.integers(0, 99)))
     assert_same(ua.signal.lfilter(*lifted(b, a, x), axis), signal.lfilter(b, a, x, axis), atol=1e-12)
     order = max(len(a), len(b)) - 1
     if order:
-        begin = values_of("float64", tuple(order if i == axis % len(shape) else n for i, n in enumerate(shape)), 7)
+        begin = values_for("float64", tuple(order if i == axis % len(shape) else n for i, n in enumerate(shape)), 7)
         for found, expected in zip(
             ua.signal.lfilter(*lifted(b, a, x), axis, ua.asarray(begin)),
             signal.lfilter(b, a, x, axis, begin),
@@ -47,7 +47,7 @@ def test_filters_are_scipys(backend: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("dtype", ALL)
 def test_filters_over_every_dtype(backend: str, dtype: str) -> None:
     signal = pytest.importorskip("scipy.signal")
-    x = values_of(dtype, (2, 6))
+    x = values_for(dtype, (2, 6))
     b, a = np.array([1.0, 2.0]), np.array([2.0, -0.5])
     kind = "float64" if np.dtype(x.dtype).kind in "biu" or dtype in COMPLEX else dtype
     kinds = [each.astype(ua.bfloat16 if kind == "bfloat16" else kind) for each in (b, a)]
@@ -63,7 +63,7 @@ def test_filters_over_every_dtype(backend: str, dtype: str) -> None:
 def test_a_long_signal_in_stretches(backend: str) -> None:
     signal = pytest.importorskip("scipy.signal")
     b, a = signal.butter(4, 0.3)
-    x = values_of("float64", (2, 40))
+    x = values_for("float64", (2, 40))
     state, parts = ua.zeros((2, 4)), []
     for stretch in (x[:, :3], x[:, 3:3], x[:, 3:4], x[:, 4:]):
         part, state = ua.signal.lfilter(*lifted(b, a, stretch), zi=state)
@@ -72,13 +72,13 @@ def test_a_long_signal_in_stretches(backend: str) -> None:
     assert_same(ua.concat(parts, axis=1), expected, atol=1e-12)
     assert_same(state, after, atol=1e-12)
     # One state serves all rows.
-    one = values_of("float64", (1, 4))
+    one = values_for("float64", (1, 4))
     found = ua.signal.lfilter(*lifted(b, a, x), zi=ua.asarray(one))
     assert_same(found[0], signal.lfilter(b, a, x, zi=np.repeat(one, 2, 0))[0], atol=1e-12)
 
 
 def test_filters_without_samples_into_out_compiled_and_in_batches(backend: str) -> None:
-    b, a, x = lifted([1.0, 2.0], [2.0, 0.5, 0.25], values_of("float64", (3, 6)))
+    b, a, x = lifted([1.0, 2.0], [2.0, 0.5, 0.25], values_for("float64", (3, 6)))
     for shape in ((0,), (2, 0), (0, 3)):
         assert ua.signal.lfilter(b, a, ua.ones(shape)).shape == shape
         state = ua.zeros((*shape[:-1], 2))
@@ -92,7 +92,7 @@ def test_filters_without_samples_into_out_compiled_and_in_batches(backend: str) 
     assert_same(ua.compile(ua.signal.lfilter)(b, a, x), expected, atol=1e-15)
     assert_same(ua.vmap(lambda row: ua.signal.lfilter(b, a, row))(x), expected, atol=1e-15)
     assert ua.signal.lfilter(b, a, x[:, ::-1], out=x) is x
-    assert_same(x, as_numpy(ua.signal.lfilter(b, a, ua.asarray(values_of("float64", (3, 6))[:, ::-1]))), atol=1e-15)
+    assert_same(x, as_numpy(ua.signal.lfilter(b, a, ua.asarray(values_for("float64", (3, 6))[:, ::-1]))), atol=1e-15)
 
 
 def test_what_filters_refuse(backend: str) -> None:

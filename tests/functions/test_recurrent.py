@@ -9,6 +9,7 @@ import pytest
 
 import unifyarr as ua
 
+from ..natives import torch_as_oracle, values_of
 from ..oracle import ALL, COMPLEX, HALVES, as_numpy, assert_raises, assert_same
 
 KINDS = {"lstm": ("LSTM", 4, 2), "gru": ("GRU", 3, 1)}
@@ -28,6 +29,7 @@ def parameters_of(
     return found
 
 
+@torch_as_oracle()
 def torchs(name: str, x: np.ndarray, parameters: dict[str, np.ndarray], states: list[np.ndarray]) -> list[np.ndarray]:
     """Return what torch's module gives for sequences of shape (batch, steps, features)."""
     torch = pytest.importorskip("torch", reason="torch is the oracle")
@@ -45,7 +47,7 @@ def torchs(name: str, x: np.ndarray, parameters: dict[str, np.ndarray], states: 
     given = [torch.tensor(each) for each in states]
     with torch.no_grad():
         outputs, after = module(torch.tensor(x), *([tuple(given) if len(given) > 1 else given[0]] if given else []))
-    return [each.numpy() for each in (outputs, *(after if name == "lstm" else (after,)))]
+    return [values_of(each) for each in (outputs, *(after if name == "lstm" else (after,)))]
 
 
 def lifted(given: Any) -> Any:
@@ -125,10 +127,11 @@ def test_dtypes(backend: str, name: str, dtype: str) -> None:
 def test_gradients_are_torchs(backend: str, name: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is the oracle")
     parameters, x = parameters_of(name, 3, 2, 2, 2), sequences(2, 4, 3)
-    module = getattr(torch.nn, KINDS[name][0])(3, 2, 2, batch_first=True, bidirectional=True, dtype=torch.float64)
-    module.load_state_dict({key: torch.tensor(each) for key, each in parameters.items()})
-    leaf = torch.tensor(x, requires_grad=True)
-    (module(leaf)[0] ** 2).sum().backward()
+    with torch_as_oracle():
+        module = getattr(torch.nn, KINDS[name][0])(3, 2, 2, batch_first=True, bidirectional=True, dtype=torch.float64)
+        module.load_state_dict({key: torch.tensor(each) for key, each in parameters.items()})
+        leaf = torch.tensor(x, requires_grad=True)
+        (module(leaf)[0] ** 2).sum().backward()
 
     def loss(parameters: Any, x: ua.Array) -> ua.Array:
         return ua.sum(getattr(ua.nn, name)(x, parameters)[0] ** 2)
@@ -137,13 +140,13 @@ def test_gradients_are_torchs(backend: str, name: str) -> None:
     for found in (gradient, ua.compile(gradient)):
         by_parameters, by_x = found(lifted(parameters), lifted(x))
         for key, each in module.named_parameters():
-            assert_same(by_parameters[key], each.grad.numpy(), atol=1e-10, signed_zeros=False, what=key)
-        assert_same(by_x, leaf.grad.numpy(), atol=1e-10, signed_zeros=False)
+            assert_same(by_parameters[key], values_of(each.grad), atol=1e-10, signed_zeros=False, what=key)
+        assert_same(by_x, values_of(leaf.grad), atol=1e-10, signed_zeros=False)
     # By one parameter alone.
     one = ua.grad(lambda each: loss({**parameters, "weight_hh_l0": each}, lifted(x)))(
         lifted(parameters["weight_hh_l0"])
     )
-    assert_same(one, module.weight_hh_l0.grad.numpy(), atol=1e-10, signed_zeros=False)
+    assert_same(one, values_of(module.weight_hh_l0.grad), atol=1e-10, signed_zeros=False)
 
 
 @pytest.mark.parametrize("name", KINDS)

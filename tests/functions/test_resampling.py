@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
+from ..natives import values_of
 from ..oracle import BOOL, COMPLEX, FLOATS, HALVES, INTEGERS, TOLERANCE, as_numpy, assert_raises, assert_same, few
 from .test_pooling import torchs as torchs_pool
-from .test_pooling import values_of
+from .test_pooling import values_for
 
 MAX = {1: ua.nn.adaptive_max_pool1d, 2: ua.nn.adaptive_max_pool2d, 3: ua.nn.adaptive_max_pool3d}
 AVG = {1: ua.nn.adaptive_avg_pool1d, 2: ua.nn.adaptive_avg_pool2d, 3: ua.nn.adaptive_avg_pool3d}
@@ -33,7 +34,7 @@ def torchs(name: str, x: np.ndarray, *arguments: Any, **options: Any) -> np.ndar
 @pytest.mark.parametrize("dtype", [*BOOL, "int8", "uint64", *HALVES, *FLOATS])
 @pytest.mark.parametrize("axes", MAX)
 def test_adaptive_max_pools_are_torchs(backend: str, axes: int, dtype: str) -> None:
-    x = values_of(dtype, axes, special=True)
+    x = values_for(dtype, axes, special=True)
     for sizes in SIZES if dtype == "float64" else SIZES[-1:]:
         wanted = [n or x.shape[place] for place, n in enumerate(sizes[:axes], 1)]
         expected = torchs(f"adaptive_max_pool{axes}d", x, wanted).astype(x.dtype)
@@ -43,7 +44,7 @@ def test_adaptive_max_pools_are_torchs(backend: str, axes: int, dtype: str) -> N
 @pytest.mark.parametrize("dtype", [*BOOL, "int64", "uint8", *HALVES, *FLOATS, *COMPLEX])
 @pytest.mark.parametrize("axes", AVG)
 def test_adaptive_average_pools_are_torchs(backend: str, axes: int, dtype: str) -> None:
-    x = values_of(dtype, axes)
+    x = values_for(dtype, axes)
     for sizes in SIZES if dtype == "float64" else SIZES[-1:]:
         wanted = [n or x.shape[place] for place, n in enumerate(sizes[:axes], 1)]
         expected = torchs(f"adaptive_avg_pool{axes}d", x, wanted)
@@ -63,7 +64,7 @@ def test_any_windows(backend: str, data: st.DataObject) -> None:
 
 
 def test_windows_that_divide_are_those_of_a_pool(backend: str) -> None:
-    x = values_of("float64", 2)
+    x = values_for("float64", 2)
     assert_same(ua.nn.adaptive_max_pool2d(ua.asarray(x), (7, 3)), torchs_pool("max", 2, x, (1, 2), {}), rtol=0)
     assert_same(ua.nn.adaptive_avg_pool2d(ua.asarray(x), (1, 2)), torchs_pool("avg", 2, x, (7, 3), {}), rtol=1e-12)
 
@@ -110,7 +111,7 @@ def test_gradients_of_pools_are_torchs(backend: str, kind: str, axes: int) -> No
     (getattr(torch.nn.functional, f"adaptive_{kind}_pool{axes}d")(leaf, (3, 4, 5)[:axes]) ** 2).sum().backward()
     pool = (MAX if kind == "max" else AVG)[axes]
     found = ua.grad(lambda x: ua.sum(pool(x, (3, 4, 5)[:axes]) ** 2))(ua.asarray(x))
-    np.testing.assert_allclose(as_numpy(found), leaf.grad.numpy(), rtol=1e-10)
+    np.testing.assert_allclose(as_numpy(found), values_of(leaf.grad), rtol=1e-10)
 
 
 # -- images of other sizes --------------------------------------------------------------------------------------------
@@ -269,7 +270,7 @@ def test_gradients_of_images_are_torchs(backend: str, axes: int, options: dict[s
     leaf = torch.tensor(x, requires_grad=True)
     torch.sum(torch.nn.functional.interpolate(leaf, (4, 8), **options) ** 2).backward()
     found = ua.grad(lambda x: ua.sum(ua.nn.interpolate(x, (4, 8), **options) ** 2))(ua.asarray(x))
-    np.testing.assert_allclose(as_numpy(found), leaf.grad.numpy(), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(as_numpy(found), values_of(leaf.grad), rtol=1e-9, atol=1e-11)
 
 
 def test_compiled_and_in_batches(backend: str) -> None:

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
+from ..natives import torch_as_oracle, values_of
 from ..oracle import ALL, COMPLEX, HALVES, as_numpy, assert_raises, assert_same, few
 
 WINDOWS = ("bartlett", "blackman", "hamming", "hann")
 TOLERANCE = {"float32": 1e-5, "complex64": 1e-5}
 
 
-def values_of(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+def values_for(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     random = np.random.default_rng(seed)
     values = random.uniform(-3, 3, shape)
     values = values + 1j * random.uniform(-3, 3, shape) if dtype in COMPLEX else values
@@ -68,7 +69,7 @@ def test_what_windows_refuse(backend: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["dct", "idct"])
 def test_cosine_transforms_over_every_dtype(backend: str, name: str, dtype: str) -> None:
     oracle = pytest.importorskip("scipy.fft")
-    values = values_of(dtype, (2, 5))
+    values = values_for(dtype, (2, 5))
     for kind in (1, 2, 3, 4):
         close(getattr(ua.fft, name)(ua.asarray(values), kind), getattr(oracle, name)(wide(values), kind), kind)
 
@@ -84,7 +85,7 @@ def test_cosine_transforms_are_scipys(backend: str, data: st.DataObject) -> None
         "n": data.draw(st.sampled_from([None, 2, 5])),
         "axis": data.draw(st.sampled_from([-1, len(shape) - 1])),
     }
-    values = values_of("float64", shape, data.draw(st.integers(0, 99)))
+    values = values_for("float64", shape, data.draw(st.integers(0, 99)))
     found = getattr(ua.fft, name)(ua.asarray(values), kind, **options)
     lengths = [options["n"] if axis == len(shape) - 1 and options["n"] else n for axis, n in enumerate(shape)]
     if values.size:
@@ -94,7 +95,7 @@ def test_cosine_transforms_are_scipys(backend: str, data: st.DataObject) -> None
 
 def test_cosine_transforms_along_other_axes_and_of_views(backend: str) -> None:
     oracle = pytest.importorskip("scipy.fft")
-    values = values_of("float64", (4, 3))
+    values = values_for("float64", (4, 3))
     for kind in (1, 2, 3, 4):
         close(ua.fft.dct(ua.asarray(values)[::-1], kind, axis=0), oracle.dct(values[::-1], kind, axis=0))
         x = ua.asarray(values, copy=True)
@@ -133,12 +134,13 @@ def window_of(case: dict[str, Any], dtype: str = "float64") -> np.ndarray | None
     return None if count is None else (np.hanning(count + 2)[1:-1] + 0.1).astype(dtype)
 
 
+@torch_as_oracle()
 def torchs(values: np.ndarray, case: dict[str, Any], window: np.ndarray | None) -> np.ndarray:
     torch = pytest.importorskip("torch")
     options = {**case, "window": torch.ones(case["n_fft"], dtype=torch.tensor(values).real.dtype)}
     if window is not None:
         options |= {"window": torch.tensor(window), "win_length": len(window)}
-    return np.asarray(torch.stft(torch.tensor(values), **options, return_complex=True).numpy())
+    return values_of(torch.stft(torch.tensor(values), **options, return_complex=True))
 
 
 def ours(values: np.ndarray, case: dict[str, Any], window: np.ndarray | None) -> ua.Array:
@@ -150,9 +152,9 @@ def ours(values: np.ndarray, case: dict[str, Any], window: np.ndarray | None) ->
 def test_short_transforms_are_torchs(backend: str, case: dict[str, Any]) -> None:
     window = window_of(case)
     for shape in ((20,), (2, 23)):
-        values = values_of("float64", shape)
+        values = values_for("float64", shape)
         close(ours(values, case, window), torchs(values, case, window))
-    several = values_of("float64", (2, 1, 20))
+    several = values_for("float64", (2, 1, 20))
     flat = torchs(several[:, 0], case, window)
     close(ours(several, case, window), flat[:, None])
     assert ours(several[:0], case, window).shape == (0, 1, *flat.shape[1:])
@@ -160,7 +162,7 @@ def test_short_transforms_are_torchs(backend: str, case: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("dtype", ALL)
 def test_short_transforms_over_every_dtype(backend: str, dtype: str) -> None:
-    values = values_of(dtype, (12,))
+    values = values_for(dtype, (12,))
     case = {"n_fft": 4, "hop_length": 2, **({"onesided": False} if dtype in COMPLEX else {})}
     expected = torchs(wide(values), case, None)
     found = ours(values, case, None)
@@ -172,7 +174,7 @@ def test_short_transforms_over_every_dtype(backend: str, dtype: str) -> None:
 @pytest.mark.parametrize("case", CASES[:-2])
 def test_the_signal_comes_back(backend: str, case: dict[str, Any]) -> None:
     window = window_of(case)
-    values = values_of("float64", (2, 23))
+    values = values_for("float64", (2, 23))
     found = ours(values, case, window)
     options = {key: value for key, value in case.items() if key != "pad_mode"}
     options["window"] = None if window is None else ua.asarray(window)
@@ -187,15 +189,15 @@ def test_the_signal_comes_back(backend: str, case: dict[str, Any]) -> None:
 
 def test_the_signal_is_torchs_where_none_has_these_transforms(backend: str) -> None:
     torch = pytest.importorskip("torch")
-    values = values_of("complex128", (2, 5, 6))
+    values = values_for("complex128", (2, 5, 6))
     window = np.hanning(10)[1:-1]
-    expected = torch.istft(torch.tensor(values), 8, 3, window=torch.tensor(window), length=14).numpy()
+    expected = values_of(torch.istft(torch.tensor(values), 8, 3, window=torch.tensor(window), length=14))
     close(ua.signal.istft(ua.asarray(values), 8, 3, window=ua.asarray(window), length=14), expected)
 
 
 def test_scipys_short_transforms(backend: str) -> None:
     signal = pytest.importorskip("scipy.signal")
-    values, window = values_of("float64", (30,)), np.hanning(10)[1:-1]
+    values, window = values_for("float64", (30,)), np.hanning(10)[1:-1]
     # SciPy counts frames by their middles too, and has zeros around the signal.
     oracle = signal.ShortTimeFFT(window, hop=3, fs=1, phase_shift=None)
     found = ua.signal.stft(ua.asarray(values), 8, 3, window=ua.asarray(window), pad_mode="constant")
@@ -231,7 +233,7 @@ def test_what_short_transforms_refuse(backend: str) -> None:
 
 
 def test_compiled_and_in_batches(backend: str) -> None:
-    x = ua.asarray(values_of("float64", (3, 20)))
+    x = ua.asarray(values_for("float64", (3, 20)))
     window = ua.signal.hann(6, sym=False)
 
     def both(x: ua.Array) -> ua.Array:

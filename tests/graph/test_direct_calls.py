@@ -8,8 +8,11 @@ import unifyarr as ua
 from unifyarr.graph import DestroyHandler, FunctionGraph
 from unifyarr.testing import needs
 
+from ..natives import on_host
 from .direct_calls import WAYS, on_backend, run
 from .ops import HALVES, SCALE_IN, SCALE_SOMEWHERE, SQUARES_IN, A, S, T, vectors
+
+pytestmark = on_host("the operations of these graphs are NumPy's, in the memory of natives")
 
 
 @needs("writes")

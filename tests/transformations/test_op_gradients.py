@@ -14,7 +14,7 @@ from unifyarr.errors import LostDerivativeError
 from unifyarr.testing import has
 
 from ..gradients import ENGINES
-from ..natives import skip_unless
+from ..natives import skip_unless, values_of
 from ..oracle import as_numpy
 from .through import engines
 
@@ -25,7 +25,7 @@ def _by_torch() -> dict[str, Callable[[Any], Any]]:
     import torch
 
     return {
-        "numpy": lambda x: torch.from_numpy(np.sin(x.numpy())),
+        "numpy": lambda x: torch.from_numpy(np.sin(values_of(x))).to(x.device),
         "detach": lambda x: torch.sin(x.detach()),
         "right": torch.sin,
     }

@@ -106,16 +106,15 @@ class Mirror:
     def _part(self, array: Array) -> np.ndarray | None:
         if array is self.root:
             return self.memory
-        # A native view lies in the mirror where it lies in the memory. Memory that NumPy doesn't see, of an
-        # accelerator, or that has holes, which no copy has, can't be mirrored.
-        backend = array._backend
-        whole, part = backend.to_numpy(self.root._native), backend.to_numpy(array._native)
+        # A native view lies in the mirror where it lies in the memory, which may be that of an accelerator. Memory of
+        # unknown address, or that has holes, which no copy has, can't be mirrored.
+        whole, part = (array._backend.layout(each._native) for each in (self.root, array))
         flat = self.memory.ravel(order="K")
-        if not part.size or not np.may_share_memory(whole, part):
+        if whole is None or part is None or not part.size or not np.may_share_memory(whole, part):
             return None
         if self.memory.strides != whole.strides or not np.may_share_memory(flat, self.memory):
             return None
-        return np.ndarray(part.shape, part.dtype, flat, _address(part) - _address(whole), part.strides)
+        return np.ndarray(part.shape, values_of(array).dtype, flat, _address(part) - _address(whole), part.strides)
 
     @property
     def is_same(self) -> bool:

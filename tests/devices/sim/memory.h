@@ -104,9 +104,12 @@ struct Allocator final : c10::Allocator {
             return {nullptr, device};
         }
         size_t size = (bytes + PAGE - 1) / PAGE * PAGE;
-        void* data = size < bytes ? MAP_FAILED : mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        // Linux refuses too much of what may be written, and takes any size of what may not.
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+        void* data = size < bytes ? MAP_FAILED : mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, -1, 0);
         TORCH_CHECK_WITH(
             OutOfMemoryError, data != MAP_FAILED, "SIM out of memory. Tried to allocate ", bytes, " bytes");
+        mprotect(data, size, PROT_NONE);
         auto* block = new Block{data, size, current};
         std::lock_guard<std::recursive_mutex> held(lock);
         blocks[static_cast<char*>(data)] = block;

@@ -12,15 +12,18 @@ import pytest
 import unifyarr as ua
 from tests.graph.fusion import agreement
 from tests.graph.fusion.fused_programs import compare
-from tests.natives import skip_unless
+from tests.natives import on_host, skip_unless
 from unifyarr._core.engines.registry import load
 from unifyarr.errors import BadOptimization
 from unifyarr.graph.fusion import machine, other_engines
 from unifyarr.graph.fusion.fusedop import FusedOp
 
-pytestmark = pytest.mark.skipif(
-    not machine.is_compiled(), reason="the compiled part of the package isn't there: nothing is fused"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not machine.is_compiled(), reason="the compiled part of the package isn't there: nothing is fused"
+    ),
+    on_host("fused loops run in it"),
+]
 
 
 @pytest.fixture

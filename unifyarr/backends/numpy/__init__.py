@@ -182,7 +182,14 @@ class Backend(base.Backend[np.ndarray]):
 
     def from_dlpack(self, x: object, *, device: object = None, copy: bool | None = None) -> np.ndarray:
         """Return a native array from an object with ``__dlpack__``: a copy where only reading is allowed."""
-        native = np.from_dlpack(x, copy=copy)  # type: ignore[arg-type]
+        try:
+            native = np.from_dlpack(x, copy=copy)  # type: ignore[arg-type]
+        except RuntimeError as error:
+            # NumPy says no more than that it doesn't read the device's memory.
+            if device is None:
+                message = f"{str(error).rstrip('.')}: pass device='cpu' for a copy in the memory of the host"
+                raise BufferError(message) from error
+            native = np.from_dlpack(x, device="cpu", copy=copy)  # type: ignore[arg-type]
         # Without a word about copies an array that can be written is worth more than shared memory.
         return native if native.flags.writeable or copy is False else native.copy()
 
