@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, copysign, isfinite, isinf
 
-from ._shared import holds, parts
+from ._shared import holds, is_plain, parts
+
+# Whole powers below this are products, as in NumPy.
+MOST_PRODUCTS = 100
+_NAN = complex(float("nan"), float("nan"))
 
 
 def sign(x: Tensor) -> Tensor:
@@ -47,7 +53,7 @@ def pow(x1: Tensor, x2: Tensor) -> Tensor:
     x1, x2 = torch.broadcast_tensors(x1, x2)
     zero, exponent = x1 == 0, parts(x2)[0]
     # The engine's exp(x2 * log(x1)) is NaN for zero, and rounds whole powers, which are products.
-    whole = (x2 == torch.trunc(exponent)) & (exponent.abs() < 100) & ~zero
+    whole = (x2 == torch.trunc(exponent)) & (exponent.abs() < MOST_PRODUCTS) & ~zero
     if x2.requires_grad:
         # Products have no derivative by the exponent.
         whole &= ~isfinite(x1)
@@ -55,10 +61,49 @@ def pow(x1: Tensor, x2: Tensor) -> Tensor:
     if holds(whole.any(), unknown=True):
         powers = _whole_powers(x1.masked_fill(~whole, 1), exponent.masked_fill(~whole, 0))
         result = torch.where(whole, powers, result)
-    nan = complex(float("nan"), float("nan"))
     # The first power of zero has a derivative, and here no sign.
-    of_zero = torch.where(x2 == 1, x1 - x1.detach(), torch.zeros_like(x1).masked_fill(~(exponent > 0), nan))
+    of_zero = torch.where(x2 == 1, x1 - x1.detach(), torch.zeros_like(x1).masked_fill(~(exponent > 0), _NAN))
     return torch.where(zero, of_zero, result).masked_fill(x2 == 0, 1)
+
+
+def pow_number(x: Tensor, exponent: complex) -> Tensor:
+    """Raise to one number, as ``pow`` does; the square, the inverse and the root are those of ``**`` in NumPy."""
+    if exponent == 2:
+        return x * x
+    if exponent in _FUNCTIONS:
+        return _FUNCTIONS[exponent](x)
+    if exponent.imag == 0 and exponent.real % 1 == 0 and abs(exponent.real) < MOST_PRODUCTS:
+        power = _product(x, int(abs(exponent.real)))
+        # The inverse of zero is NaN, and powers of zero have no sign.
+        return reciprocal(power) if exponent.real < 0 else _with_zeros(power, x, 0)
+    return _with_zeros(torch.pow(x, exponent), x, 0 if exponent.real > 0 else _NAN)
+
+
+_FUNCTIONS: dict[complex, Callable[[Tensor], Tensor]] = {
+    0: torch.ones_like,
+    0.5: torch.sqrt,
+    1: torch.clone,
+    -1: reciprocal,
+}
+
+
+def _product(x: Tensor, count: int) -> Tensor:
+    """Multiply ``x`` with itself, at least twice; the order is that of ``_whole_powers``."""
+    power = None
+    while True:
+        if count & 1:
+            power = x if power is None else power * x
+        count >>= 1
+        if not count:
+            return x if power is None else power
+        x = x * x
+
+
+def _with_zeros(power: Tensor, x: Tensor, value: complex) -> Tensor:
+    """Return powers of ``x`` with a value where ``x`` is zero."""
+    if x.is_cpu and is_plain(x) and int(x.count_nonzero()) == x.numel():
+        return power
+    return power.masked_fill(x == 0, value)
 
 
 def acos(x: Tensor) -> Tensor:

@@ -217,11 +217,17 @@ _pow = _mended(
 )
 
 
+_TO_NUMBERS = frozenset(WIDE) | COMPLEX
+
+
 @functools.wraps(_pow)
 def pow(x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Any:
     # The engine has functions of their own for powers to numbers: products, and square roots.
-    if x2.dim() == 0 and x1.dtype in WIDE and x2.is_cpu and is_plain(x2):
+    if x2.dim() == 0 and x2.is_cpu and x1.dtype in _TO_NUMBERS and is_plain(x2):
         exponent = x2.item()
+        if x1.is_complex():
+            powers = _complex.pow_number(x1, exponent)
+            return powers if out is None else out.copy_(powers)
         if exponent not in ODD_POWERS:
             return torch.pow(x1, exponent, out=out)
     return _pow(x1, x2, out=out)

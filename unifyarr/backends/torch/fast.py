@@ -15,6 +15,7 @@ from torch.autograd import forward_ad
 
 from ..._native.tables import by_dtype
 from . import elementwise
+from ._complex import pow_number
 from ._division import floor_divide_floats
 from ._items import get_copy, get_item, get_transpose, set_item
 from ._private import count_modes, peek_interpreter_stack
@@ -125,6 +126,8 @@ def power(x1: Tensor, x2: Tensor) -> Any:
 def scalar_pow(x: Tensor, value: float) -> Any:
     if x.dtype is torch.int64:
         return x.pow(value) if type(value) is int and 0 <= value < 1 << 31 else NotImplemented
+    if x.dtype in COMPLEX:
+        return pow_number(x, value)
     return x.pow(value) if x.dtype in WIDE and value not in ODD_POWERS else NotImplemented
 
 
