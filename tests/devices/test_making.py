@@ -77,3 +77,15 @@ def test_a_failing_library_is_no_error_of_shapes(backend: str) -> None:
     error = RuntimeError("cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when calling `cusolverDnCreate(handle)`")
     assert _numpy_error(error) is error
     assert isinstance(_numpy_error(RuntimeError("mat1 and mat2 shapes cannot be multiplied")), ua.errors.ShapeError)
+
+
+def test_exponents_that_are_numbers_are_known_there(backend: str) -> None:
+    x = there(X)
+    slope = ua.grad(lambda x: ua.sum(x**2 + x**3))
+    slope(x)
+    with counting() as events:
+        found = slope(x)
+    assert found.tolist() == [[0, 5, 16], [33, 56, 85]]
+    # A square of the operand, and no comparison of the exponent with zero.
+    assert not events["sync"] + events["to_host"]
+    assert events["launch"] <= 16

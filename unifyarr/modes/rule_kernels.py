@@ -236,6 +236,9 @@ class Kernels:
                 if len(self._numbers) >= MOST_NUMBERS:
                     self._numbers.clear()
                 self._numbers[key] = found
+                if self.handle.mutable and values.dtype.kind in "iuf":
+                    # Where memory is written nothing is read for it later: on an accelerator that would wait.
+                    self.handle.keep_number(found, float(values))
         return found
 
     def array(self, values: np.ndarray, like: Native) -> Native:
