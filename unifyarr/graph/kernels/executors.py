@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import linecache
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..._core.calling.programs import CALL, LIST, SPREAD, TUPLE, Instruction, Program
 from ..._core.engines.handle import Handle
 from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.fgraph import FunctionGraph
@@ -35,7 +34,7 @@ class ScheduledNode(NamedTuple):
 
 
 class Schedule:
-    """The nodes of a graph in a fixed order, compiled to one Python function. Each variable has a place, a number.
+    """The nodes of a graph in a fixed order, which are run as a program. Each variable has a place, a number.
 
     With ``borrow`` the next call uses the memory of the results again. ``bound`` returns the function that runs a node,
     by default the operation's own.
@@ -93,50 +92,53 @@ class Schedule:
         # Called itself where calls have to cost little.
         functions = [(bound or (lambda node: node.op.bound(node)))(each.node) for each in self.instructions]
         run = None if joined is None or self._kept else joined(self, functions)
-        self.run = self._compiled(functions) if run is None else run
+        self.run = self._program(functions) if run is None else run
 
     def __call__(self, *natives: object) -> list[Any]:
         """Return the natives of the outputs."""
         return self.run(*natives)
 
-    def source(self) -> str:
-        """Return the schedule as a Python function: ``v0``, ``v1``, … are places, ``f0``, ``f1``, … run the nodes."""
-        lines = [f"def run({_names(self.inputs)}):"]
+    def _program(self, functions: Sequence[Callable[..., object]]) -> Callable[..., Any]:
+        """Return a program of the nodes, whose slots are the inputs, the constants, and all other places."""
+        constants = [place for place, data in enumerate(self.start) if data is not None]
+        values = [None, *(self.start[place] for place in constants), *self._kept]
+        slots = {place: number for number, place in enumerate(self.inputs)}
+        none, used = len(slots), len(slots) + 1
+        made = {place: used + number for number, place in enumerate(constants)}
+        used += len(constants)
+        keys = {place: used + number for number, place in enumerate(self._kept)}
+        used += len(keys)
+        code = []
+        if self._constant is None:
+            slots |= made
+        for place in range(len(self.start)):
+            if place not in slots:
+                slots[place] = used
+                used += 1
         if self._constant is not None:
-            constants = [place for place, data in enumerate(self.start) if data is not None]
-            lines += [f"    v{place} = constant(c{place})" for place in constants]
+            code += [Instruction(CALL, (self._constant, ()), (made[p],), (slots[p],), ()) for p in constants]
         # The buffer is taken out, so that another thread makes its own.
-        lines += [f"    v{place} = buffers.pop({place}, None)" for place in self._kept]
-        for number, (node, inputs, outputs, given, dead) in enumerate(self.instructions):
+        take, keep = (self._buffers.pop, ()), (self._buffers.__setitem__, ())
+        code += [Instruction(CALL, take, (keys[p], none), (slots[p],), ()) for p in self._kept]
+        for (node, inputs, outputs, given, dead), function in zip(self.instructions, functions, strict=True):
             out = given if node.op.written_to is None else (inputs[node.op.written_to],)
-            arguments = [f"v{place}" for place in inputs]
+            arguments = [slots[place] for place in inputs]
+            names: tuple[str, ...] = ()
             if any(place is not None for place in out):
-                names = ["None" if place is None else f"v{place}" for place in out]
-                arguments.append(f"out={names[0]}" if len(names) == 1 else f"out=({', '.join(names)})")
-            lines.append(f"    {_names(outputs)} = f{number}({', '.join(arguments)})")
-            if dead:
-                lines.append(f"    del {_names(dead)}")
-        lines += [f"    buffers[{place}] = v{result}" for place, result in self._kept.items()]
-        lines.append(f"    return [{_names(self.outputs)}]")
-        return "\n".join(lines) + "\n"
-
-    def _compiled(self, functions: Sequence[Callable[..., object]]) -> Callable[..., list[object]]:
-        # For small arrays a loop over the instructions would take several times as long as the kernels.
-        source, filename = self.source(), f"<unifyarr schedule {id(self)}>"
-        mark = "v" if self._constant is None else "c"
-        names: dict[str, Any] = {f"{mark}{place}": data for place, data in enumerate(self.start) if data is not None}
-        names["constant"] = self._constant
-        names |= {f"f{number}": function for number, function in enumerate(functions)}
-        names["buffers"] = self._buffers
-        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-        weakref.finalize(self, linecache.cache.pop, filename, None)
-        exec(compile(source, filename, "exec"), names)
-        run: Callable[..., list[Any]] = names["run"]
-        return run
-
-
-def _names(places: Iterable[int]) -> str:
-    return ", ".join(f"v{place}" for place in places)
+                to, names = tuple(none if place is None else slots[place] for place in out), ("out",)
+                if len(out) > 1:
+                    code.append(Instruction(TUPLE, None, to, (used,), ()))
+                    to = (used,)
+                arguments.append(to[0])
+            filled = tuple([slots[place] for place in outputs])
+            ends = tuple([slots[place] for place in dead])
+            ends = (*ends, used) if arguments[-1:] == [used] else ends
+            operation = CALL if len(outputs) == 1 else SPREAD
+            code.append(Instruction(operation, (function, names), tuple(arguments), filled, ends))
+        code += [Instruction(CALL, keep, (keys[p], slots[x]), (used,), ()) for p, x in self._kept.items()]
+        code.append(Instruction(LIST, None, tuple([slots[place] for place in self.outputs]), (used,), ()))
+        program: Callable[..., Any] = Program(len(self.inputs), tuple(values), used + 1, tuple(code), used)
+        return program
 
 
 def _buffer(
