@@ -79,8 +79,8 @@ def _torch() -> dict[str, Make]:
 
     natives: dict[str, Make] = {
         "a tensor": lambda: torch.ones((2, 3), dtype=torch.float64),
-        "a sparse COO tensor": lambda: torch.eye(3, dtype=torch.float64).to_sparse(),
-        "a sparse CSR tensor": lambda: torch.eye(3, dtype=torch.float64).to_sparse_csr(),
+        "a sparse COO tensor": lambda: torch.eye(3, dtype=torch.float64, device="cpu").to_sparse(),
+        "a sparse CSR tensor": lambda: torch.eye(3, dtype=torch.float64, device="cpu").to_sparse_csr(),
         "a nested tensor": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
         "a jagged tensor": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
         "a quantised tensor": lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),

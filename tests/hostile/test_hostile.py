@@ -243,7 +243,7 @@ ARGUMENTS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "an endless seed": (lambda: ua.random.Generator(range(10**12)), ValueError, "at most"),
     "a power": (lambda: ua.linalg.matrix_power(ua.eye(2), -(2**63)), OverflowError, "below 2"),
     "spawn": (lambda: ua.random.Generator(0).spawn(2**40), MemoryError, "no memory"),
-    "a stream": (lambda: ua.ones(2).__dlpack__(stream=1), ValueError, "no streams"),
+    "a stream": (lambda: ua.ones(2, device="cpu").__dlpack__(stream=1), ValueError, "no streams"),
     "a version": (lambda: ua.ones(2).__dlpack__(max_version=1.5), TypeError, "max_version"),
     "a range": (lambda: ua.histogram(ua.ones(2), range=3), TypeError, "pair of numbers"),
 }
