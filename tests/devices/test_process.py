@@ -23,6 +23,7 @@ DEFAULTS = [
     "core/test_ownership",
     "core/test_readers",
     "core/test_views",
+    "graph/test_unknown_lengths",
     "test_array",
     "test_exports",
     "test_interchange",

@@ -189,8 +189,10 @@ def _axis_orders(op: KernelOp, inputs: tuple[tuple[Any, Strides, Strides], ...])
     ``None`` if the kernel takes none of these.
     """
     backend = op.backend
+    # On the host, where an index out of bounds is an error: an accelerator wouldn't forgive it.
+    host = backend.as_device("cpu") if "cpu" in backend.devices() else None
     for fill in (_regular, _first):
-        dummies = [backend.from_numpy(_dummy(fill, *each), copy=False) for each in inputs]
+        dummies = [backend.from_numpy(_dummy(fill, *each), device=host, copy=False) for each in inputs]
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
                 found = op.perform(None, dummies)
