@@ -109,7 +109,7 @@ class _Watched:
         before, self.around = self.around, around
         with pytest.MonkeyPatch.context() as patch, without_fast_paths(handle):
             leave_shortcuts(patch)
-            for method in ("from_numpy", "adopt", "from_dlpack", "copy"):
+            for method in ("from_numpy", "adopt", "computed", "constant", "from_dlpack", "copy"):
                 patch.setattr(handle, method, self._of(method, getattr(handle, method), is_kernel=False))
             kernels.update({name: self._of(name, kernel, is_kernel=True) for name, kernel in own.items()})
             try:

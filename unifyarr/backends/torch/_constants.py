@@ -57,7 +57,7 @@ def counted(array: np.ndarray, device: torch.device) -> Tensor | None:
 
 def constant(array: np.ndarray, device: torch.device) -> Tensor:
     """Return a tensor of one number that is only read: the same one for the same number."""
-    if count_dispatch_modes() or peek_interpreter_stack() is not None or _is_capturing(device):
+    if device.type == "meta" or count_dispatch_modes() or peek_interpreter_stack() is not None or _is_capturing(device):
         return filled(array, device)
     # What one stream fills in another one would have to wait for.
     stream = torch.accelerator.current_stream(device).stream_id
