@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import sys
 import threading
 from typing import Any
 
@@ -26,6 +27,7 @@ from unifyarr.errors import (
 )
 from unifyarr.graph.compiling import compile as compiled
 
+from .natives import skip_unless
 from .oracle import as_numpy
 from .test_imports import run
 
@@ -718,3 +720,19 @@ def test_a_draw_that_is_repeated(backend: str) -> None:
 def test_a_bound_that_is_an_array_of_the_engine(backend: str) -> None:
     for bounds in ((ua.asarray(0.5), 1.0), (0.5, ua.asarray(1.0)), (ua.asarray(0.5),)):
         assert 0.5 <= float(ua.random.Generator(0, engine="native").uniform(*bounds)) <= 1.0
+
+
+@pytest.mark.skipif(core is None, reason="repeated draws are made in Python without the core")
+def test_a_repeated_draw_enters_one_function_of_python(backend: str) -> None:
+    """A draw that was made before is looked up by the core, and drawn by one function."""
+    skip_unless(backend, "numpy", why="the engine whose draws are in the memory of the host")
+    generator = ua.random.Generator(3)
+    for _ in range(4):
+        generator.normal(size=4)
+    entered: list[str] = []
+    sys.setprofile(lambda frame, event, _: entered.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        generator.normal(size=4)
+    finally:
+        sys.setprofile(None)
+    assert entered == ["repeat", "marked"]

@@ -14,6 +14,7 @@ from typing import Any
 from .._core.arrays.array import Array, marked
 from .._core.engines.current import current
 from .._core.engines.handle import Handle
+from .._core.values.called import Called, call_of
 from .._native import core
 from ._arguments import STAGING
 from ._host import KNOWN, Draw, key_of
@@ -106,6 +107,9 @@ def compile_method(cls: type, name: str) -> None:
     """Put a function of the core in the place of a written method, where ``name`` is also that of NumPy's method."""
     owner = next(each for each in cls.__mro__ if name in vars(each))
     method = vars(owner)[name]
+    if isinstance(method, Called):
+        # Tracebacks end at functions of the core, too.
+        method = call_of(method)
     if core is None or hasattr(method, "__wrapped__") or method.__module__ != owner.__module__:
         return
     signature = inspect.signature(method)
