@@ -105,6 +105,19 @@ KINDS: dict[str, Callable[[State], object]] = {
 }
 
 
+def kept_by(state: State, call: Callable[[State], object], count: int) -> int:
+    """Return how many objects so many calls have left, or references to one object, whichever are more."""
+    gc.collect()
+    objects = len(gc.get_objects())
+    before = [sys.getrefcount(each) for each in state.kept()]
+    for _ in range(count):
+        call(state)
+    gc.collect()
+    after = [sys.getrefcount(each) for each in state.kept()]
+    references = [abs(one - other) for one, other in zip(before, after, strict=True)]
+    return max([len(gc.get_objects()) - objects, *references])
+
+
 @needs("values", why="a lazy engine keeps what it has yet to compute, which grows with each write")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_call_keeps_nothing(backend: str, kind: str) -> None:
@@ -113,13 +126,5 @@ def test_a_call_keeps_nothing(backend: str, kind: str) -> None:
     count = CALLS if backend in ("numpy", "torch") and "refused" not in kind else 200
     for _ in range(30):
         call(state)
-    gc.collect()
-    objects = len(gc.get_objects())
-    before = [sys.getrefcount(each) for each in state.kept()]
-    for _ in range(count):
-        call(state)
-    gc.collect()
-    after = [sys.getrefcount(each) for each in state.kept()]
-    # A leak keeps one object for each call; caches and other threads keep a few.
-    assert all(abs(one - other) < count // 2 for one, other in zip(before, after, strict=True)), (before, after)
-    assert len(gc.get_objects()) - objects < count // 2
+    # A leak keeps one object for each call of every round. Caches are filled in one, and other threads keep a few.
+    assert any(kept_by(state, call, count) < count // 2 for _ in range(3))
