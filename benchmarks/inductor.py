@@ -25,7 +25,7 @@ import unifyarr as ua
 
 BATCH, HEADS, LENGTH, DEPTH = 4, 4, 64, 16
 WIDTH = HEADS * DEPTH
-# Of programs with a loop.
+# Programs with a loop.
 STEPS = 10
 BY_HAND = "by hand, torch.compile"
 

@@ -46,7 +46,7 @@ def test_basic_keys(backend: str, data: st.DataObject) -> None:
         assert_same(x, wanted)
 
 
-# What selects, and what is written there, of an array of five integers, which may be read meanwhile.
+# Keys of an array of five integers, and the values that are written there, which may be read meanwhile.
 SELECTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "a mask": lambda make, x: make(np.array([True, False, True, False, True])),
     "integers": lambda make, x: make(np.array([4, 0, -2])),

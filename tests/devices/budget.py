@@ -57,7 +57,7 @@ Numbers = tuple[int, ...]
 
 
 class Row(NamedTuple):
-    """What a function's cases ask for in sum; ``beside`` has launches of ours and the engine's of the same cases."""
+    """The sums over a function's cases; ``beside`` has launches of ours and the engine's of the same cases."""
 
     eager: Numbers
     compiled: Numbers | None

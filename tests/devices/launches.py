@@ -44,7 +44,7 @@ def counted(run: Callable[[], Any], device: str) -> Numbers:
 
 
 def profiled(run: Callable[[], Any]) -> list[str]:
-    """Return what the accelerator did in a call, as torch's profiler names it."""
+    """Return the events of the accelerator in a call, as torch's profiler names them."""
     torch.accelerator.synchronize()
     with torch.profiler.profile() as profile:
         run()

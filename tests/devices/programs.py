@@ -155,7 +155,7 @@ def drawn(program: Program, device: str) -> list[torch.Tensor]:
 
 
 def writings(title: str, device: str, **options: Any) -> dict[str, Callable[[], Any]]:
-    """Return what runs a program, or its gradient: of arrays, compiled with options, and of tensors by hand."""
+    """Return the functions that run a program or its gradient: on arrays, with options, and on tensors by hand."""
     name, _, kind = title.partition(", ")
     program = PROGRAMS[name]
     arrays, tensors = list(map(ua.asarray, drawn(program, device))), drawn(program, device)

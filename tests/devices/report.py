@@ -49,7 +49,7 @@ def parts(found: dict[str, str]) -> list[Part]:
     """Return the parts for the engines that see an accelerator, by their devices."""
     versions = Part("versions", ("-m", "unifyarr"), 2)
     several = [part for backend, device in found.items() for part in _parts_of(backend, device)]
-    # What tells most comes first, for all engines.
+    # The most telling parts come first, for all engines.
     return [versions, *sorted(several, key=lambda part: -part.share)]
 
 
@@ -106,7 +106,7 @@ def run(part: Part, limit: float) -> Outcome:
 
 
 def section(part: Part, outcome: Outcome) -> str:
-    """Return what the page says of a part."""
+    """Return the lines of the page for a part."""
     how = "its time was over" if outcome.status is None else f"status {outcome.status}"
     head = f"## {part.title}\n\n`python {' '.join(part.command)}`: {how}, {outcome.seconds:.0f} s\n"
     lines = outcome.output.splitlines()
@@ -162,7 +162,7 @@ def write(path: Path, found: dict[str, str], minutes: float) -> bool:
     left = parts(found)
     while left:
         part = left[0]
-        # What others didn't use is for those after them.
+        # Time that earlier parts didn't use is left to later ones.
         limit = (end - time.monotonic()) * part.share / sum(each.share for each in left) - GRACE
         outcome = run(part, max(limit, 1.0))
         succeeded = succeeded and outcome.status == 0

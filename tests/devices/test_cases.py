@@ -22,7 +22,7 @@ from ..oracle import as_numpy, assert_values
 
 # A device that isn't the default one.
 THERE = engines.SECOND
-# What comes from the host by DLPack stays there, and DLPack has one number for all CPUs.
+# Arrays that come from the host by DLPack stay there, and DLPack has one number for all CPUs.
 NAMES = [name for name in FUNCTIONS if name != "from_dlpack"]
 FIRST = [(name, CASES[name][0]) for name in NAMES]
 first = pytest.mark.parametrize(("name", "call"), FIRST, ids=NAMES)

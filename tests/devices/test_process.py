@@ -18,7 +18,7 @@ SHARES = {
     "jax": ("--device", "cpu", "--quick", "-k", "results_are or beside"),
     "tensorflow": ("--device", "cpu", "-k", "results_are or beside or loops"),
 }
-# Of the rest of the suite, with arrays on a device by default: what is about memory, and what reads natives.
+# Other files of the suite that run with arrays on a device by default: those about memory, and those that read natives.
 DEFAULTS = [
     "core/test_ownership",
     "core/test_readers",

@@ -106,7 +106,7 @@ def at_once_path(backend: Handle, declaration: Declaration) -> FastPath:
 
 
 def dtype_key(backend: Handle) -> Callable[[object], object]:
-    """Return what tells dtypes apart: by default their identities, of which ``DtypeFacts`` keeps the objects."""
+    """Return a function that gives the key of a native's dtype: by default its identity, kept by ``DtypeFacts``."""
     return backend.dtype_key or (lambda native: id(native.dtype))
 
 

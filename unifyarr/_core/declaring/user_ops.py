@@ -97,7 +97,7 @@ class OpFacts:
         # Whether it returns a tuple, and of how many, as far as the annotation says it.
         self.several, self.nout = read_outputs(body) if arrays is None else (None, None)
         self.view_map = self._checked_map("view_map", view_map)
-        # What a kernel of the package says of itself, its kernels say by the same record, and modes read it so.
+        # Modes read the same record of a user's kernels as of the package's own.
         self.record = self._recorded(kind)
         self.kernels: dict[str, UserKernel] = {}
         self.twins: dict[str, tuple[UserKernel, ...]] = {}
