@@ -135,7 +135,9 @@ def large(ufunc: np.ufunc) -> Callable[..., Any]:
             known = all(kind.isbuiltin == 1 for kind in kinds if isinstance(kind, np.dtype))
             # What the loop gives, by a call on nothing.
             samples = [np.empty(0, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds]
-            dtypes[kinds] = ufunc(*samples).dtype if known else None
+            dtype = ufunc(*samples).dtype if known else None
+            # Complex powers to one number are other functions.
+            dtypes[kinds] = None if ufunc is np.power and dtype is not None and dtype.kind == "c" else dtype
         return dtypes[kinds]
 
     def unary(x: np.ndarray, spare: int = 0) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from ..kernels import declines, state, support_native_out, worked_around
 from . import _direct as np
 from ._bfloat16 import in_float32
-from ._powers import is_root
+from ._powers import complex_power, is_root
 
 
 def _ufunc(function: np.ufunc) -> Callable[..., np.ndarray]:
@@ -96,6 +96,8 @@ def pow(x1: Any, x2: Any, /, *, out: Any = ...) -> np.ndarray:
         return np.pow(x1, x2, out=...)
     if x2.ndim == 0 and is_root(x1, x2):
         return np.sqrt(x1, out=out)
+    if x1.dtype.kind == "c" and (function := complex_power(x1, x2)) is not None:
+        return np.asarray(function(x1, out=out))
     return np.pow(x1, x2, out=out)
 
 

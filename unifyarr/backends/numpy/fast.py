@@ -15,7 +15,7 @@ from . import _direct as np
 from . import _pool, elementwise
 from ._bfloat16 import BFLOAT16
 from ._items import get_copy, get_item, set_item
-from ._powers import MANY, power
+from ._powers import COMPLEX_POWERS, MANY, power
 
 
 def _ufunc_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,8 +101,8 @@ def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
         return (ufunc(x1, out=out) if x2 is None else ufunc(x1, x2, out=out)) is out
 
     if ufunc is np.pow:
-        # Of integers it can fail when it has written already.
-        return lambda x1, x2, target: x1.dtype.kind in "fc" and of_two(x1, x2, target)
+        # Integers can fail when some of the result is written, and complex powers to one number are other functions.
+        return lambda x1, x2, target: x1.dtype.kind == "f" and of_two(x1, x2, target)
     if not isinstance(ufunc, np.ufunc) or ufunc in _BY_NAME:
         return by_name
     return of_one if ufunc.nin == 1 else of_two
@@ -186,7 +186,14 @@ def scalar_pow(x: np.ndarray, value: float) -> Any:
         if value == -1 or (value == 0.5 and x.size >= MANY):
             return power(x, value)
         return _pow(x, value if type(value) is float else float(value))
+    if kind == "c":
+        function = COMPLEX_POWERS.get(value)
+        return _pow(x, value) if function is None else function(x)
     return NotImplemented if kind == "V" else power(x, value)
+
+
+def pow(x1: np.ndarray, x2: np.ndarray) -> Any:
+    return _pow(x1, x2) if x1.dtype.kind != "c" else elementwise.pow(x1, x2, out=None)
 
 
 def _of_reals(ufunc: np.ufunc, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -199,7 +206,7 @@ tan, tanh, expm1 = (_of_reals(getattr(np, name), getattr(elementwise, name)) for
 
 PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
-    for path in (*(asarray, get_item, get_copy, set_item, matmul, floor_divide, scalar_floor_divide, scalar_pow),)
+    for path in (*(asarray, get_item, get_copy, set_item, matmul, floor_divide, scalar_floor_divide, pow, scalar_pow),)
 } | {
     "scalar_remainder": remainder,
     "get_transpose": operator.attrgetter("T"),

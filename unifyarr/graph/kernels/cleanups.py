@@ -109,20 +109,27 @@ def write_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     return _applied(node, [inner.inputs[0], node.inputs[1]]) if inner is not None and same else None
 
 
+# By the kind of the base, the function that NumPy's backend calls for powers to a number.
+_POWERS: dict[str, dict[complex, str]] = {
+    "c": {2: "square", -1: "reciprocal", 0.5: "sqrt"},
+    "f": {2: "square", -1: "reciprocal"},
+    "i": {2: "square"},
+    "u": {2: "square"},
+}
+
+
 def no_power(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
-    """Replace powers to 1, and squares and reciprocals that are written as powers, as NumPy's backend does."""
+    """Replace powers to 1, and squares, reciprocals and complex roots that are written as powers, as NumPy's does."""
     if not is_kernel(node, "pow") or _backend(node).name != "numpy":
         return None
     x, exponent = node.inputs
     if x.type != node.outputs[0].type or x.type is None or not isinstance(exponent, Constant) or exponent.data.ndim:
         return None
-    kind = x.type.dtype.kind
-    if kind not in "fiu":
-        return None
-    if float(exponent.data) == 1 and kind == "f" and not goes_backwards(x):
+    kind, number = x.type.dtype.kind, exponent.data.item()
+    if number == 1 and kind == "f" and not goes_backwards(x):
         return [x]
-    name = {2.0: "square", -1.0: "reciprocal"}.get(float(exponent.data))
-    if name is None or (kind != "f" and name == "reciprocal"):
+    name = _POWERS.get(kind, {}).get(number)
+    if name is None:
         return None
     return Apply(kernel_op(_backend(node), name, {}), [x], [x.type]).outputs
 

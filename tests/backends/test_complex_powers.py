@@ -1,4 +1,4 @@
-"""Powers of complex numbers to one number on torch: by products, roots and inverses, with the same bits everywhere."""
+"""Powers of complex numbers to one number on NumPy and torch: by products, roots and inverses, with the same bits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import unifyarr as ua
 
-pytest.importorskip("torch")
+from ..natives import skip_unless
 
 PARTS = (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e-30, 1e30)
 VALUES = np.array([complex(*pair) for pair in itertools.product(PARTS, PARTS)])
@@ -25,11 +25,12 @@ def same_bits(found: ua.Array, expected: ua.Array) -> None:
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("exponent", EXPONENTS, ids=str)
 @pytest.mark.parametrize("zeros", [True, False])
-def test_every_way_has_the_same_bits(exponent: complex, dtype: str, *, zeros: bool) -> None:
+def test_every_way_has_the_same_bits(backend: str, exponent: complex, dtype: str, *, zeros: bool) -> None:
+    skip_unless(backend, "numpy", "torch", why="compilers of other engines may round in another way")
     values = VALUES if zeros else VALUES[VALUES != 0]
-    x = ua.asarray(values.astype(dtype), backend="torch")
+    x = ua.asarray(values.astype(dtype))
     expected = x**exponent
-    same_bits(ua.pow(x, ua.asarray(exponent, dtype=dtype, backend="torch")), expected)
+    same_bits(ua.pow(x, ua.asarray(exponent, dtype=dtype)), expected)
     same_bits(ua.compile(lambda x: x**exponent)(x), expected)
     out = ua.empty_like(x)
     assert ua.pow(x, exponent, out=out) is out
@@ -39,24 +40,25 @@ def test_every_way_has_the_same_bits(exponent: complex, dtype: str, *, zeros: bo
 
 
 @pytest.mark.parametrize("exponent", [1, 2, 3, 5, -1, -3, 0.5])
-def test_values_are_numpys(exponent: float) -> None:
+def test_values_are_numpys(backend: str, exponent: float) -> None:
+    skip_unless(backend, "numpy", "torch", "jax", why="TensorFlow takes the logarithm")
     random = np.random.default_rng(7)
     values = random.normal(size=(50, 2)).view(np.complex128)[:, 0] * 10.0 ** random.integers(-20, 20, 50)
-    found = ua.asarray(values, backend="torch") ** exponent
+    found = ua.asarray(values) ** exponent
     np.testing.assert_allclose(found.to_numpy(), values**exponent, rtol=1e-14)
 
 
 @pytest.mark.parametrize("exponent", [2, 3, -1, 0.5, 1.5, 2j])
-def test_derivatives(exponent: complex) -> None:
-    x, direction = ua.asarray([1 + 2j, -0.5 + 0.25j], backend="torch"), ua.asarray([0.5j, 1.0 + 1j], backend="torch")
+def test_derivatives(backend: str, exponent: complex) -> None:
+    x, direction = ua.asarray([1 + 2j, -0.5 + 0.25j]), ua.asarray([0.5j, 1.0 + 1j])
     _, tangent = ua.jvp(lambda x: x**exponent, (x,), (direction,))
     step = 1e-7
     expected = ((x + step * direction) ** exponent - (x - step * direction) ** exponent) / (2 * step)
     np.testing.assert_allclose(tangent.to_numpy(), expected.to_numpy(), rtol=1e-6)
 
 
-def test_powers_of_zero() -> None:
-    zero = ua.zeros(2, dtype="complex128", backend="torch")
+def test_powers_of_zero(backend: str) -> None:
+    zero = ua.zeros(2, dtype="complex128")
     assert (zero**3).tolist() == [0, 0]
     assert (zero**1.5).tolist() == [0, 0]
     assert (zero**0).tolist() == [1, 1]
