@@ -79,6 +79,18 @@ def test_a_failing_library_is_no_error_of_shapes(backend: str) -> None:
     assert isinstance(_numpy_error(RuntimeError("mat1 and mat2 shapes cannot be multiplied")), ua.errors.ShapeError)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_powers_to_a_number_have_the_bits_of_eager_calls(backend: str, dtype: str) -> None:
+    x = there(np.random.default_rng(0).normal(size=50).astype(dtype))
+    expected = ua.pow(x, 3.0)
+    for found in (
+        *(ua.compile(lambda x: ua.pow(x, 3.0))(x), ua.pow(x, ua.full((), 3.0, dtype=x.dtype, device="cpu"))),
+        *(ua.vmap(lambda x: ua.pow(x, 3.0))(x), ua.vjp(lambda x: ua.pow(x, 3.0), x)[0]),
+    ):
+        assert_there(found)
+        assert found.tolist() == expected.tolist()
+
+
 def test_exponents_that_are_numbers_are_known_there(backend: str) -> None:
     x = there(X)
     slope = ua.grad(lambda x: ua.sum(x**2 + x**3))

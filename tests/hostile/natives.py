@@ -84,7 +84,7 @@ def _torch() -> dict[str, Make]:
         "a nested tensor": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
         "a jagged tensor": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
         "a quantised tensor": lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),
-        "an mkldnn tensor": lambda: torch.ones((2, 3)).to_mkldnn(),
+        "an mkldnn tensor": lambda: torch.ones((2, 3), device="cpu").to_mkldnn(),
         "a meta tensor": lambda: torch.ones((2, 3), device="meta", dtype=torch.float64),
         "a leaf that requires grad": lambda: torch.ones((2, 3), dtype=torch.float64, requires_grad=True),
         "a result that requires grad": lambda: torch.ones((2, 3), dtype=torch.float64, requires_grad=True) * 2,

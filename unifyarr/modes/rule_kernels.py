@@ -230,23 +230,22 @@ class Kernels:
             dtype = _computing(self.dtype(like))
             wider = type(value) is complex and dtype.kind != "c"
             values = np.asarray(value, np.result_type(dtype, np.complex64) if wider else dtype)
-            found = self.array(values, like)
+            found = self.handle.constant(values, device=self._place(like))
             # Where an array may be on any of several devices, so is its number.
             if self._keeps and (device is not None or has_one_device(self.handle)):
                 if len(self._numbers) >= MOST_NUMBERS:
                     self._numbers.clear()
                 self._numbers[key] = found
-                if self.handle.mutable and values.dtype.kind in "iuf":
-                    # Where memory is written nothing is read for it later: on an accelerator that would wait.
-                    self.handle.keep_number(found, float(values))
         return found
 
     def array(self, values: np.ndarray, like: Native) -> Native:
         """Return a native of values, on the device of an array."""
+        return self.handle.from_numpy(values, device=self._place(like))
+
+    def _place(self, like: Native) -> object:
         if type(like) is not Like:
-            return self.handle.from_numpy(values, device=self.handle.own_place(like))
-        device = None if like.device is None else self.handle.own_device(like.device)
-        return self.handle.from_numpy(values, device=device)
+            return self.handle.own_place(like)
+        return None if like.device is None else self.handle.own_device(like.device)
 
     def full(self, value: complex, like: Native, shape: Shape | None = None) -> Native:
         """Return a native of one number everywhere, like an array but for the shape, if one is given."""

@@ -29,10 +29,6 @@ LOAD_LOCK = free_after_fork(threading.RLock())
 _OF_EACH_CALL = ("large", "native_type", "no_trace", "trace_cell", "type_key")
 
 
-# How many numbers a backend remembers.
-_MOST_NUMBERS = 1024
-
-
 class Handle(Members):
     """A loaded backend as the dispatchers see it: the members of its engine, its kernels by name and its fast paths.
 
@@ -69,8 +65,6 @@ class Handle(Members):
         # The names of kernels by which NumPy computes on the host.
         self.by_host = frozenset(name for name, each in self.kernels.items() if getattr(each, "origin", "") == "host")
         self._devices: dict[object, object] = {}
-        # The natives that stand for Python numbers and are never written, by identity, and their values.
-        self._kept_numbers: dict[int, tuple[Native, float]] = {}
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
         self.native_type: type[Any] = engine.native_types[0]
         if self.trace_cell is not None:
@@ -88,17 +82,6 @@ class Handle(Members):
     def around(self) -> Handle:
         """The backend whose natives a transformation by this one takes and returns: by default the same one."""
         return self
-
-    def known_number(self, native: Native) -> float | None:
-        """Return the number that a 0-d native is known to be; off the host none is read, but those kept are known."""
-        found = self._kept_numbers.get(id(native))
-        return self.engine.known_number(native) if found is None else found[1]
-
-    def keep_number(self, native: Native, value: float) -> None:
-        """Remember the value of a 0-d native that nobody ever writes."""
-        if len(self._kept_numbers) >= _MOST_NUMBERS:
-            self._kept_numbers.clear()
-        self._kept_numbers[id(native)] = native, value
 
     def offer(self, path: str, fast: FastPath) -> None:
         """Make a fast path an attribute: ``fast_NAME``, ``fast_out_NAME`` and so on."""

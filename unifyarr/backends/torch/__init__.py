@@ -531,9 +531,9 @@ class Backend(base.Backend[Tensor]):
         return bool(native.requires_grad and torch.is_grad_enabled())
 
     def known_number(self, native: Tensor) -> float | None:
-        """Return the number of a 0-d tensor on the host that torch records nothing of."""
-        is_known = native.is_cpu and is_plain(native) and not native.requires_grad
-        return float(native) if is_known else None
+        """Return the number of a 0-d tensor on the host that torch records nothing of, or of a kept one."""
+        number = _constants.known_number(native)
+        return None if number is None else float(number)
 
     def is_watched(self, *natives: Tensor) -> bool:
         """Return whether values are unknown, or a derivative may be taken through one of some tensors."""

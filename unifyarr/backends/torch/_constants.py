@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ._private import count_dispatch_modes, peek_interpreter_stack
-from ._shared import DTYPES, OF_ML_DTYPES
+from ._shared import DTYPES, OF_ML_DTYPES, is_plain
 
 # The dtypes whose numbers go to an accelerator as arguments of a kernel.
 _FILLS = frozenset(dtype for dtype in DTYPES if dtype.kind in "biufc") | frozenset(OF_ML_DTYPES)
@@ -29,9 +29,12 @@ def is_fill(array: np.ndarray, device: torch.device | None) -> bool:
 
 def filled(array: np.ndarray, device: torch.device) -> Tensor:
     """Return a tensor of one number, or of equal ones: nothing is copied from the host, and nothing waits."""
+    return torch.full(array.shape, _first(array), dtype=DTYPES[array.dtype], device=device)
+
+
+def _first(array: np.ndarray) -> Any:
     first = array.ravel()[0]
-    number = float(first) if array.dtype in OF_ML_DTYPES else first.item()
-    return torch.full(array.shape, number, dtype=DTYPES[array.dtype], device=device)
+    return float(first) if array.dtype in OF_ML_DTYPES else first.item()
 
 
 def counted(array: np.ndarray, device: torch.device) -> Tensor | None:
@@ -66,9 +69,20 @@ def constant(array: np.ndarray, device: torch.device) -> Tensor:
 
 @lru_cache(_MOST)
 def _kept(dtype: np.dtype[Any], shape: tuple[int, ...], bits: bytes, device: torch.device, stream: int) -> Tensor:
+    array = np.frombuffer(bits, dtype).reshape(shape)
     # An inference tensor couldn't serve derivatives later.
     with torch.inference_mode(False):
-        return filled(np.frombuffer(bits, dtype).reshape(shape), device)
+        made = filled(array, device)
+    # A read of the tensor would wait for the device.
+    made.known_number = _first(array)
+    return made
+
+
+def known_number(x: Tensor) -> Any:
+    """Return the Python number of a 0-d tensor without waiting for a device, ``None`` if that isn't known."""
+    if x.is_cpu:
+        return x.item() if is_plain(x) and not x.requires_grad else None
+    return getattr(x, "known_number", None)
 
 
 def _is_capturing(device: torch.device) -> bool:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..kernels import bound_by, declines, fills_gaps, known_by, support_native_out, worked_around
 from . import _complex, _integers
+from ._constants import known_number
 from ._division import floor_divide_floats
 from ._shared import (
     BOOL,
@@ -223,8 +224,8 @@ _TO_NUMBERS = frozenset(WIDE) | COMPLEX
 @functools.wraps(_pow)
 def pow(x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Any:
     # The engine has functions of their own for powers to numbers: products, and square roots.
-    if x2.dim() == 0 and x2.is_cpu and x1.dtype in _TO_NUMBERS and is_plain(x2):
-        exponent = x2.item()
+    exponent = known_number(x2) if x2.dim() == 0 and x1.dtype in _TO_NUMBERS else None
+    if exponent is not None:
         if x1.is_complex():
             powers = _complex.pow_number(x1, exponent)
             return powers if out is None else out.copy_(powers)

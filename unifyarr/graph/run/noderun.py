@@ -20,6 +20,9 @@ from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
 from .recorded import Storage, spoilt
 
+# Of each axis: start, step and length.
+Window = tuple[tuple[int, int, int], ...]
+
 
 class NodeRun:
     """The run of a node: its inputs, its results, and the checks in their order.
@@ -212,22 +215,27 @@ class NodeRun:
 
     def _buffers(self, expected: np.ndarray, plain: object) -> Iterator[tuple[str, Native]]:
         """Yield buffers for a result, in all layouts that the engine has, filled with other values."""
-        for how, layout in layouts(expected):
-            layout[...] = spoilt(expected)
-            buffer = self.storage.native(layout, like=plain, copy=False)
-            if self.backend.strides(buffer) == layout.strides:
-                yield how, buffer
+        window_of = self.backend.kernel("get_window")
+        for how, memory, window in layouts(expected.shape, expected.dtype):
+            steps: Any = tuple([slice(None, None, step) for _, step, _ in window])
+            buffer = memory[(*steps, ...)]
+            buffer[...] = spoilt(expected)
+            # A copy to a device drops the gaps of an array, so all of the memory goes there.
+            native = window_of(self.storage.native(memory, like=plain, copy=False), window=window)
+            if self.backend.strides(native) == buffer.strides:
+                yield how, native
 
 
-def layouts(like: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield arrays with an array's shape and dtype, in different orders and with different strides."""
-    yield "in C order", np.empty(like.shape, like.dtype)
-    if like.ndim > 1:
-        yield "in Fortran order", np.empty(like.shape, like.dtype, order="F")
-    if like.ndim:
-        wide = tuple(2 * length for length in like.shape)
-        yield "with steps of 2", np.empty(wide, like.dtype)[(slice(None, None, 2),) * like.ndim]
-        yield "with negative steps", np.empty(like.shape, like.dtype)[(slice(None, None, -1),) * like.ndim]
+def layouts(shape: Sequence[int], dtype: np.dtype[Any]) -> Iterator[tuple[str, np.ndarray, Window]]:
+    """Yield memory and a window of it that has a shape, in different orders and with different strides."""
+    whole = tuple((0, 1, length) for length in shape)
+    yield "in C order", np.empty(shape, dtype), whole
+    if len(shape) > 1:
+        yield "in Fortran order", np.empty(shape, dtype, order="F"), whole
+    if shape:
+        wide = np.empty([2 * length for length in shape], dtype)
+        yield "with steps of 2", wide, tuple((0, 2, length) for length in shape)
+        yield "with negative steps", np.empty(shape, dtype), tuple((max(n - 1, 0), -1, n) for n in shape)
 
 
 def results_of(backend: Handle, node: Apply, inputs: Sequence[object], out: object = None) -> Sequence[Native]:

@@ -71,6 +71,9 @@ class BatchEngine(ModeEngine[Batched]):
     def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Batched:
         return Batched(self.base.from_numpy(array, device=device, copy=True), True)
 
+    def constant(self, array: np.ndarray, *, device: Any = None) -> Batched:
+        return Batched(self.base.constant(array, device=device), True)
+
     def to_numpy(self, native: Batched) -> np.ndarray:
         return self.base.to_numpy(native.value)
 

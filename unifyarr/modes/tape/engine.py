@@ -87,6 +87,9 @@ class TapeEngine(ModeEngine[Taped]):
     def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Taped:
         return Taped(self.base.from_numpy(array, device=device, copy=True))
 
+    def constant(self, array: np.ndarray, *, device: object = None) -> Taped:
+        return Taped(self.base.constant(array, device=device))
+
     def to_numpy(self, native: Taped) -> np.ndarray:
         return self.base.to_numpy(native.value)
 

@@ -71,7 +71,12 @@ class TraceEngine(ModeEngine[Traced]):
         return False
 
     def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Traced:
-        value = self.base.from_numpy(array, device=device, copy=True)
+        return self._of_value(self.base.from_numpy(array, device=device, copy=True))
+
+    def constant(self, array: np.ndarray, *, device: object = None) -> Traced:
+        return self._of_value(self.base.constant(array, device=device))
+
+    def _of_value(self, value: Native) -> Traced:
         constant = Constant(value, type_of(self.base, value))
         return Traced(constant, self.base.device(value), None, innermost_trace(self.base))
 

@@ -66,6 +66,10 @@ class InnerBackend(TraceEngine):
         )
         return node_of(op, (), (made,), device_of(backend, device), innermost_trace(backend))[0]
 
+    def constant(self, array: np.ndarray, *, device: object = None) -> Traced:
+        """Return what stands for a number."""
+        return self.from_numpy(array, device=device)
+
 
 class InnerTrace(EnclosedTrace):
     """The trace of a function inside a transformation, which is called in another trace.
