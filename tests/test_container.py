@@ -20,6 +20,7 @@ import pytest
 import unifyarr as ua
 from unifyarr import Container
 from unifyarr._core.calling import concerns
+from unifyarr._core.engines.registry import load
 from unifyarr._native import core
 from unifyarr.errors import (
     CastingError,
@@ -521,6 +522,31 @@ def test_calls_of_containers_are_served_by_the_core(backend: str, monkeypatch: p
         assert found.keys() == ["a", "b"]
         assert [type(each) for each in (found.b, found.b[1])] == [Container, Container]
         assert ua.concat([ua.reshape(leaf, (-1,)) for leaf in found.leaves()]).tolist() == expected
+
+
+def test_updates_of_containers_are_written_by_the_core(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_unless(backend, "numpy", why="an engine whose natives tell that they hold memory of their own")
+    if core is None:
+        pytest.skip("the compiled core does that")
+
+    def never(*_: Any) -> Any:
+        raise AssertionError("Python writes the leaves")
+
+    monkeypatch.setattr(type(load(backend).engine), "assign_all", never)
+    monkeypatch.setattr(load(backend), "assign_all", never)
+    c = Container(a=ua.asarray([1.0, 2.0]), b=[ua.asarray(3.0), {"c": ua.asarray([[4, 5]])}])
+    natives = [leaf.native for leaf in c.leaves()]
+    c += Container(a=ua.asarray([1.0, 1.0]), b=[ua.asarray(1.0), {"c": ua.asarray([[1, 1]])}])
+    c *= 2
+    assert_leaves(c, [[4.0, 6.0], 8.0, [[10, 12]]])
+    assert all(leaf.native is native for leaf, native in zip(c.leaves(), natives, strict=True))
+
+
+def test_a_trap_leaves_all_leaves_as_they_were() -> None:
+    c = Container(a=ua.asarray([1.0, 2.0]), b=ua.asarray([1e300, 2.0]))
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        c *= 1e300
+    assert_leaves(c, [[1.0, 2.0], [1e300, 2.0]])
 
 
 def test_in_place_operators_read_before_they_write(backend: str) -> None:

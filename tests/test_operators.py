@@ -72,6 +72,16 @@ def test_operators_with_python_scalars_on_either_side(backend: str, name: str, d
     assert_operator(name, numpys(name, scalar, values), scalar, x)
 
 
+@pytest.mark.parametrize("number", [127, 128, 2**24, 2**24 + 1, -(2**24) - 1, 2**53 + 1, 2**62 + 1], ids=repr)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", *COMPARISONS])
+def test_integers_beside_floats_that_may_not_hold_them(backend: str, name: str, dtype: str, number: int) -> None:
+    values = repeated(backend, np.array([number, number - 1.0, 0.0, -np.inf]).astype(dtype))
+    x = ua.asarray(values, copy=True)
+    assert_operator(name, numpys(name, values, number), x, number)
+    assert_operator(name, numpys(name, number, values), number, x)
+
+
 OTHERS: dict[str, Callable[[str], Any]] = {
     "NumPy array": lambda backend: np.array([[2.0, 1.0, 3.0]]),
     "NumPy scalar": lambda backend: np.float64(2.5),

@@ -5,27 +5,33 @@ typedef struct {
     vectorcallfunc vectorcall;
     /* Kernels by the dtype that all natives have, and those of a native and a float; what serves all other operands. */
     PyObject *natives, *floats, *otherwise;
+    /* Whether kernels take the float first. */
+    int is_reflected;
     /* The class of the last operand, and what reads the dtype of its instances. */
     PyTypeObject *type;
     const PyGetSetDef *dtype;
 } ByDtype;
 
-/* The kernel for one native, two of one dtype, or a native and a float, borrowed; NULL where there's none. */
-static PyObject *kernel_of(ByDtype *path, PyObject *const *operands, Py_ssize_t count)
+/* Integers up to this one are floats of any width that engines compute in at once. */
+#define MOST_EXACT (1LL << 24)
+
+/* The float that a number is, a new reference; NULL where it's none. */
+static PyObject *float_of(PyObject *x)
 {
-    PyObject *table = path->natives, *other = NULL;
-    if (count == 2 && PyFloat_CheckExact(operands[1])) {
-        table = path->floats;
-    } else if (count == 2 && Py_TYPE(operands[1]) == Py_TYPE(operands[0])) {
-        other = operands[1];
-    } else if (count != 1) {
-        return NULL;
+    if (PyFloat_CheckExact(x)) {
+        return Py_NewRef(x);
     }
-    if (Py_TYPE(operands[0]) != path->type) {
-        Py_XSETREF(path->type, (PyTypeObject *)Py_NewRef(Py_TYPE(operands[0])));
+    return PyLong_CheckExact(x) && is_between(-MOST_EXACT, x, MOST_EXACT) ? PyFloat_FromDouble((double)PyLong_AsLong(x)) : NULL;
+}
+
+/* The kernel of a table for natives of one dtype, of which there may be a second one, borrowed; NULL where there's none. */
+static PyObject *kernel_of(ByDtype *path, PyObject *table, PyObject *one, PyObject *other)
+{
+    if (Py_TYPE(one) != path->type) {
+        Py_XSETREF(path->type, (PyTypeObject *)Py_NewRef(Py_TYPE(one)));
         path->dtype = getter_of(path->type, text_dtype);
     }
-    PyObject *dtype = attribute(operands[0], path->dtype, text_dtype);
+    PyObject *dtype = attribute(one, path->dtype, text_dtype);
     PyObject *second = dtype && other ? attribute(other, path->dtype, text_dtype) : NULL;
     PyObject *kernel = dtype && (!other || second == dtype) ? PyDict_GetItemWithError(table, dtype) : NULL;
     Py_XDECREF(dtype);
@@ -36,24 +42,33 @@ static PyObject *kernel_of(ByDtype *path, PyObject *const *operands, Py_ssize_t 
 static PyObject *call_by_dtype(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     ByDtype *path = (ByDtype *)self;
-    PyObject *kernel = keywords ? NULL : kernel_of(path, args, PyVectorcall_NARGS(flags));
-    if (!kernel) {
-        if (PyErr_Occurred()) {
-            return NULL;
-        }
-        kernel = path->otherwise;
+    Py_ssize_t count = keywords ? 0 : PyVectorcall_NARGS(flags);
+    PyObject *number = count == 2 && PyDict_GET_SIZE(path->floats) ? float_of(args[1]) : NULL, *kernel = NULL;
+    PyObject *beside[3] = {NULL, path->is_reflected ? number : args[0], path->is_reflected ? args[0] : number};
+    if (number) {
+        kernel = kernel_of(path, path->floats, args[0], NULL);
+    } else if (count == 1 || (count == 2 && Py_TYPE(args[1]) == Py_TYPE(args[0]))) {
+        kernel = kernel_of(path, path->natives, args[0], count == 2 ? args[1] : NULL);
     }
-    Py_INCREF(kernel);
-    PyObject *result = PyObject_Vectorcall(kernel, args, flags, keywords);
-    Py_DECREF(kernel);
+    if (!kernel && PyErr_Occurred()) {
+        Py_XDECREF(number);
+        return NULL;
+    }
+    int takes_number = kernel && number;
+    PyObject *called = Py_NewRef(kernel ? kernel : path->otherwise);
+    PyObject *result = takes_number ? PyObject_Vectorcall(called, beside + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+                                    : PyObject_Vectorcall(called, args, flags, keywords);
+    Py_DECREF(called);
+    Py_XDECREF(number);
     return result;
 }
 
-/* ByDtype(natives, floats, otherwise) */
+/* ByDtype(natives, floats, otherwise, is_reflected) */
 static PyObject *make_by_dtype(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     PyObject *natives, *floats, *otherwise;
-    if (!PyArg_ParseTuple(args, "O!O!O", &PyDict_Type, &natives, &PyDict_Type, &floats, &otherwise)) {
+    int is_reflected;
+    if (!PyArg_ParseTuple(args, "O!O!Op", &PyDict_Type, &natives, &PyDict_Type, &floats, &otherwise, &is_reflected)) {
         return NULL;
     }
     ByDtype *path = (ByDtype *)type->tp_alloc(type, 0);
@@ -62,6 +77,7 @@ static PyObject *make_by_dtype(PyTypeObject *type, PyObject *args, PyObject *key
         path->natives = Py_NewRef(natives);
         path->floats = Py_NewRef(floats);
         path->otherwise = Py_NewRef(otherwise);
+        path->is_reflected = is_reflected;
     }
     return (PyObject *)path;
 }

@@ -19,6 +19,7 @@ Everything here has a twin in Python, which serves where the package was install
 #include "known.h"
 #include "leaves.h"
 #include "containers.h"
+#include "updates.h"
 #include "operators.h"
 #include "container_type.h"
 #include "programs.h"

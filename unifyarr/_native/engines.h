@@ -71,7 +71,12 @@ typedef struct {
     /* Whether it writes its arrays. */
     int is_mutable;
     /* What reads these of a native sooner than by name; a base is what holds the memory of another one. */
-    const PyGetSetDef *nbytes, *dtype, *shape, *base;
+    const PyGetSetDef *nbytes, *dtype, *shape, *base, *flags;
+    /* The class of its flags, and what reads there whether a native may be written. */
+    PyTypeObject *flags_type;
+    const PyGetSetDef *writeable;
+    /* Whether it has one device, once that was asked. */
+    char knows_devices, has_one_device;
     /* Those of the handle, where its fast paths are. */
     PyObject *attributes;
 } Engine;
@@ -95,7 +100,7 @@ static PyObject *scoped_name = NULL, *default_backend = NULL, *loaded_backends =
 static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
 /* The dtype of the latter. */
 static PyObject *numpy_double = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_native, *text_name;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_flags, *text_writeable, *text_native, *text_name;
 
 /* What reads an attribute of a class's instances, if it's written in C, which is sooner than by name; else NULL. */
 static const PyGetSetDef *getter_of(PyTypeObject *type, PyObject *name)
@@ -174,6 +179,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->dtype = getter_of(engine->native_type, text_dtype);
         engine->shape = getter_of(engine->native_type, text_shape);
         engine->base = getter_of(engine->native_type, text_base);
+        engine->flags = getter_of(engine->native_type, text_flags);
         engines[n_engines++] = engine;
     }
     Py_RETURN_NONE;
@@ -245,10 +251,12 @@ static int intern_names(void)
     text_dtype = PyUnicode_InternFromString("dtype");
     text_shape = PyUnicode_InternFromString("shape");
     text_base = PyUnicode_InternFromString("base");
+    text_flags = PyUnicode_InternFromString("flags");
+    text_writeable = PyUnicode_InternFromString("writeable");
     text_native = PyUnicode_InternFromString("_native");
     text_name = PyUnicode_InternFromString("name");
     return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_base &&
-                   text_native && text_name
+                   text_flags && text_writeable && text_native && text_name
                ? 0
                : -1;
 }

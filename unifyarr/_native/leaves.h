@@ -10,7 +10,36 @@ static PyTypeObject Nest_Type;
 
 /* The class of containers; what writes natives to arrays, and what tells whether a backend has one device. */
 static PyTypeObject *container_type = NULL;
-static PyObject *assign_leaves = NULL, *has_one_device = NULL, *apart_names = NULL;
+static PyObject *assign_leaves = NULL, *tell_one_device = NULL;
+
+/* set_up_containers(container_type, assign_leaves, tell_one_device) */
+static PyObject *set_up_containers(PyObject *module, PyObject *args)
+{
+    PyObject *type, *assign, *tell;
+    if (!PyArg_ParseTuple(args, "O!OO", &PyType_Type, &type, &assign, &tell)) {
+        return NULL;
+    }
+    Py_XSETREF(assign_leaves, Py_NewRef(assign));
+    Py_XSETREF(tell_one_device, Py_NewRef(tell));
+    Py_XSETREF(container_type, (PyTypeObject *)Py_NewRef(type));
+    Py_RETURN_NONE;
+}
+
+/* Whether a backend has one device, where all of its arrays are then; -1 with an error set. */
+static int has_one_device(Engine *engine)
+{
+    if (!engine->knows_devices) {
+        PyObject *told = PyObject_CallOneArg(tell_one_device, engine->handle);
+        int has_one = told ? PyObject_IsTrue(told) : -1;
+        Py_XDECREF(told);
+        if (has_one < 0) {
+            return -1;
+        }
+        engine->has_one_device = has_one;
+        engine->knows_devices = 1;
+    }
+    return engine->has_one_device;
+}
 
 static int is_nest(PyObject *x)
 {

@@ -35,7 +35,7 @@ def takes_small(out: object, backend: Handle) -> bool:
     if type(shape) is PartialShape or prod(shape) > SMALL:
         return False
     try:
-        backend.writable_block(native)
+        backend.check_small(native)
     except Exception:
         # The general path says why.
         return False
@@ -61,19 +61,18 @@ def put_small(out: Any, result: Any) -> bool:
         return rebind(out, native, instead_of=target)
 
 
-def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bool = False) -> bool:
+def assign_at_once(targets: Sequence[Array], values: Sequence[Any]) -> bool:
     """Write natives of an engine to plain arrays, if no write can fail; return whether all of them are written.
 
-    Nothing else refers to the values, which have memory of their own if they lie ``apart``. Raises what a target raises
-    that can't be written.
+    Nothing else refers to the values. Raises what a target raises that can't be written.
     """
     backend = targets[0]._backend if targets else None
     if backend is None or not has_one_device(backend):
         return False
     if not backend.mutable:
         return _rebound_at_once(targets, values)
-    plain, block_of = backend.native_type, backend.writable_block
-    natives, blocks = [], set()
+    plain, check = backend.native_type, backend.check_small
+    natives = []
     for place, value in enumerate(values):
         native, dtype = targets[place]._native, value.dtype
         if not type(native) is type(value) is plain or native.shape != value.shape:
@@ -81,10 +80,9 @@ def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bo
         # Most dtypes are one object, and some are slow to compare.
         if native.dtype is not dtype and native.dtype != dtype:
             return False
+        check(native)
         natives.append(native)
-        blocks.add(id(block_of(native)))
-    is_apart = apart and len(blocks) == len(natives) and _ID_OF_NONE not in blocks
-    if not is_apart and not _lie_apart(natives if apart else [*natives, *values], backend):
+    if not _lie_apart([*natives, *values], backend):
         return False
     try:
         backend.assign_all(natives, values)

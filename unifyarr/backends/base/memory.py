@@ -61,13 +61,12 @@ class Memory(Values[Native]):
         """
         return None if self.mutable else native
 
-    def writable_block(self, native: Native) -> Any:
-        """Return the ``block`` of a native that a write changes. Raises where that is forbidden."""
+    def check_small(self, native: Native) -> None:
+        """Raise where a write to this small native array is forbidden, or where the engine itself refuses it."""
         if self.mutable:
             if self.is_read_only(native):
                 raise ReadOnlyError("the native array is read-only: update a copy of it, x.copy()")
             self.check_writable(native)
-        return self.block(native)
 
     def extent(self, native: Native) -> tuple[int, int]:
         """Return the first address of a native array and the one after its last, where ``mutable``."""

@@ -232,6 +232,8 @@ class Backend(base.Backend[np.ndarray]):
         if not native.flags.writeable:
             raise ReadOnlyError("the native NumPy array is read-only: update a copy of it, x.copy()")
 
+    check_small = check_writable
+
     def is_read_only(self, native: np.ndarray) -> bool:
         """Return whether the engine marks this native array as read-only."""
         return not native.flags.writeable
@@ -252,13 +254,6 @@ class Backend(base.Backend[np.ndarray]):
         if base is None:
             return native
         return base if type(base) is np.ndarray and base.base is None else None
-
-    def writable_block(self, native: np.ndarray) -> np.ndarray | None:
-        """Return the ``block`` of an array; raise if it's read-only."""
-        if native.base is None and native.flags.writeable:
-            return native
-        self.check_writable(native)
-        return self.block(native)
 
     def layout(self, native: np.ndarray) -> np.ndarray:
         """Return an array of NumPy's that lies where a native array does; it's never read."""

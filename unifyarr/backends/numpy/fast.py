@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..._native.tables import by_dtype
 from . import _direct as np
 from . import _pool, elementwise
 from ._bfloat16 import BFLOAT16
@@ -44,7 +45,7 @@ def _with_scalar(kernel: Callable[..., Any]) -> Callable[..., Any]:
             return ufunc(x, value if type(value) is float else float(value))
         return NotImplemented if dtype is BFLOAT16 else ufunc(x, value)
 
-    return fast
+    return by_dtype({}, dict.fromkeys((_DOUBLE, _SINGLE), ufunc), fast)
 
 
 def _reflected(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +59,7 @@ def _reflected(kernel: Callable[..., Any]) -> Callable[..., Any]:
             return ufunc(value if type(value) is float else float(value), x)
         return NotImplemented if dtype is BFLOAT16 else ufunc(value, x)
 
-    return fast
+    return by_dtype({}, dict.fromkeys((_DOUBLE, _SINGLE), ufunc), fast, reflected=True)
 
 
 # Those that NumPy warns of a third argument by place.

@@ -419,6 +419,9 @@ class Backend(base.Backend[Tensor]):
         """Raise where torch forbids a write: to a leaf that records gradients, or to an inference tensor."""
         check_writable(native)
 
+    # torch itself refuses to write elements that share memory.
+    check_small = check_writable
+
     def is_read_only(self, native: Tensor) -> bool:
         """Return whether elements of the tensor share memory, as those of ``expand``, which NumPy makes read-only."""
         return is_expanded(native)
@@ -451,10 +454,6 @@ class Backend(base.Backend[Tensor]):
     def assign(self, native: Tensor, value: Tensor) -> None:
         """Overwrite a tensor in place by a value of its shape and dtype that it may overlap."""
         _assign(native, value)
-
-    def writable_block(self, native: Tensor) -> None:
-        """Return ``None``, since the storage of a tensor isn't told quickly; raise if it may not be written."""
-        check_writable(native)
 
     def assign_all(self, natives: Sequence[Tensor], values: Sequence[Tensor]) -> None:
         """Overwrite several tensors in place, which have no memory in common, as ``assign`` does."""

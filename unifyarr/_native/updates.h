@@ -1,0 +1,199 @@
+/* Updates of containers: `c += d` writes all leaves or none. All of them are computed and looked at before the first one is
+written, and while they are written no bytecode runs. What isn't usual is left to Python (`calling/mapping.py`). */
+
+/* Whether a native may be written, and holds its own memory; -1 with an error set. */
+static int is_writable_block(Engine *engine, PyObject *native)
+{
+    PyObject *flags = engine->flags && owns_memory(engine, native) ? attribute(native, engine->flags, text_flags) : NULL;
+    if (!flags) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    if (Py_TYPE(flags) != engine->flags_type) {
+        Py_XSETREF(engine->flags_type, (PyTypeObject *)Py_NewRef(Py_TYPE(flags)));
+        engine->writeable = getter_of(engine->flags_type, text_writeable);
+    }
+    PyObject *may = attribute(flags, engine->writeable, text_writeable);
+    int is_writable = may ? PyObject_IsTrue(may) : -1;
+    Py_DECREF(flags);
+    Py_XDECREF(may);
+    return is_writable;
+}
+
+/* Whether two shapes have the same lengths, each of which is one object if it's short. */
+static int has_same_lengths(PyObject *one, PyObject *other)
+{
+    if (!PyTuple_CheckExact(one) || !PyTuple_CheckExact(other) || PyTuple_GET_SIZE(one) != PyTuple_GET_SIZE(other)) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(one); i++) {
+        if (PyTuple_GET_ITEM(one, i) != PyTuple_GET_ITEM(other, i)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether an attribute of two natives is the same or equal; -1 with an error set. */
+static int has_same(PyObject *one, PyObject *other, const PyGetSetDef *getter, PyObject *name)
+{
+    PyObject *first = attribute(one, getter, name), *second = first ? attribute(other, getter, name) : NULL;
+    int is_same = !second                                                ? -1
+                  : first == second || has_same_lengths(first, second) ? 1
+                                                                         : PyObject_RichCompareBool(first, second, Py_EQ);
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return is_same;
+}
+
+static int by_address(const void *one, const void *other)
+{
+    const char *first = *(char *const *)one, *second = *(char *const *)other;
+    return (first > second) - (first < second);
+}
+
+/* Whether values that nothing else refers to fit the natives that they are written to, and all of them hold memory of their
+   own: then no write can fail, nor change another native or value. -1 with an error set. */
+static int can_write(Engine *engine, PyObject *const *natives, PyObject *const *values, Py_ssize_t count)
+{
+    int can = 1;
+    for (Py_ssize_t i = 0; i < count && can > 0; i++) {
+        int is_alone = Py_REFCNT(values[i]) == 1 && Py_TYPE(values[i]) == engine->native_type && owns_memory(engine, values[i]);
+        can = is_alone && Py_TYPE(natives[i]) == engine->native_type ? is_writable_block(engine, natives[i]) : 0;
+        can = can > 0 ? has_same(natives[i], values[i], engine->dtype, text_dtype) : can;
+        can = can > 0 ? has_same(natives[i], values[i], engine->shape, text_shape) : can;
+    }
+    PyObject **sorted = can > 0 ? PyMem_New(PyObject *, count) : NULL;
+    if (can > 0 && !sorted) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (can > 0) {
+        memcpy(sorted, natives, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, by_address);
+    }
+    for (Py_ssize_t i = 1; i < count && can > 0; i++) {
+        can = sorted[i] != sorted[i - 1];
+    }
+    PyMem_Free(sorted);
+    return can;
+}
+
+/* Write values over natives. An interrupt that comes meanwhile is raised when all of them are written. */
+static int write_all(PyObject *const *natives, PyObject *const *values, Py_ssize_t count)
+{
+    PyObject *type = NULL, *error = NULL, *traceback = NULL;
+    for (Py_ssize_t i = 0; i < count;) {
+        if (PyObject_SetItem(natives[i], Py_Ellipsis, values[i]) == 0) {
+            i++;
+        } else if (type || PyErr_ExceptionMatches(PyExc_Exception)) {
+            break;
+        } else {
+            PyErr_Fetch(&type, &error, &traceback);
+        }
+    }
+    if (type && !PyErr_Occurred()) {
+        PyErr_Restore(type, error, traceback);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Write natives to the leaves; 0 where that's for Python, -1 with an error set. */
+static int write_leaves(const Leaves *leaves, PyObject *made)
+{
+    Engine *engine = leaves->engine;
+    Py_ssize_t count = PyList_GET_SIZE(made);
+    PyObject **natives = ((PyListObject *)leaves->natives[0])->ob_item, **values = ((PyListObject *)made)->ob_item;
+    int may = 0;
+    if (engine->is_mutable && engine->keys == BASIC_KEYS && count == PyList_GET_SIZE(leaves->arrays)) {
+        may = has_one_device(engine);
+        may = may > 0 ? can_write(engine, natives, values, count) : may;
+    }
+    if (may) {
+        return may < 0 || write_all(natives, values, count) < 0 ? -1 : 1;
+    }
+    PyObject *done = PyObject_CallFunctionObjArgs(assign_leaves, leaves->arrays, made, NULL);
+    int is_done = done ? PyObject_IsTrue(done) : -1;
+    Py_XDECREF(done);
+    return is_done;
+}
+
+/* The native that a fast path gives for a leaf; NotImplemented where that's for Python. */
+static PyObject *compute_one(const Engine *engine, PyObject *path, PyObject *one, PyObject *two)
+{
+    Py_ssize_t bytes = engine->large ? bytes_of(engine, one) : 0;
+    if (bytes < 0) {
+        return NULL;
+    }
+    /* Large results take memory of the pool, elsewhere. */
+    PyObject *native = engine->large && bytes >= engine->large ? Py_NewRef(Py_NotImplemented) : call_path(path, one, two, NULL);
+    if (native && native != Py_NotImplemented && Py_TYPE(native) != engine->native_type) {
+        PyObject *array = wrapped(native, engine);
+        native = array ? native_of(array) : NULL;
+        Py_XDECREF(array);
+    }
+    return native;
+}
+
+/* The natives that fast paths give for all leaves, in a list; NotImplemented where one is for Python. */
+static PyObject *compute_each(const Leaves *leaves, PyObject *y, const Paths *paths)
+{
+    PyObject *path = path_of(leaves->engine, paths, y && !is_nest(y) ? WITH_SCALAR : ON_ARRAYS), *made = path ? PyList_New(0) : NULL;
+    if (!path) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    for (Py_ssize_t i = 0; made && i < PyList_GET_SIZE(leaves->arrays); i++) {
+        PyObject *two = is_nest(y) ? PyList_GET_ITEM(leaves->natives[1], i) : y;
+        PyObject *native = compute_one(leaves->engine, path, PyList_GET_ITEM(leaves->natives[0], i), two);
+        if (native == Py_NotImplemented) {
+            Py_DECREF(made);
+            return native;
+        }
+        if (!native || PyList_Append(made, native) < 0) {
+            Py_CLEAR(made);
+        }
+        Py_XDECREF(native);
+    }
+    return made;
+}
+
+/* Write what a function gives of each leaf to the leaf; NotImplemented where that's for Python. */
+static PyObject *update_leaves(Leaves *leaves, PyObject *y, const Paths *paths)
+{
+    int is_beside_number = y && !is_nest(y);
+    PyObject *path = is_beside_number && !leaves->engine->is_mutable ? NULL : path_of(leaves->engine, paths, SEVERAL), *made = NULL;
+    if (path) {
+        made = compute_together(path, leaves->natives[0], is_nest(y) ? leaves->natives[1] : y);
+    }
+    if (!made && !PyErr_Occurred()) {
+        made = compute_each(leaves, y, paths);
+    }
+    if (!made || made == Py_True || made == Py_NotImplemented) {
+        return made;
+    }
+    int is_done = write_leaves(leaves, made);
+    Py_DECREF(made);
+    return is_done < 0 ? NULL : Py_NewRef(is_done ? Py_True : Py_NotImplemented);
+}
+
+/* The same of a container, outside of all modes: all leaves are written, or none. Of a function of one array `y` is NULL. */
+static PyObject *update_nest(PyObject *x, PyObject *y, const Paths *paths)
+{
+    PyObject *both[2] = {x, y}, *done = NULL;
+    Nest *nest = is_nest(x) ? first_nest(both, 2) : NULL;
+    Engine *engine = nest && (!y || is_nest(y) || is_number(y)) ? engine_of_nest(nest) : NULL;
+    Leaves leaves;
+    if (!engine) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    if (take_leaves(&leaves, engine, nest, is_nest(y) ? (Nest *)y : NULL)) {
+        done = update_leaves(&leaves, y, paths);
+    } else if (!PyErr_Occurred()) {
+        done = Py_NewRef(Py_NotImplemented);
+    }
+    forget_leaves(&leaves);
+    done = unless_refused(done);
+    if (done && done != Py_NotImplemented) {
+        Py_SETREF(done, Py_NewRef(x));
+    }
+    return done;
+}
