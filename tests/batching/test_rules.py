@@ -38,6 +38,15 @@ _MATRICES = (
 _SCALED = frozenset(_MATRICES.split())
 
 
+# The engine's own in place of compositions.
+_OFFERED = "elu entr hardsigmoid hardswish leaky_relu log_ndtr logit mish nan_to_num selu silu sinc xlog1py xlogy"
+_NUMBERS: dict[str, dict[str, float]] = {
+    "elu": {"alpha": 1.5},
+    "leaky_relu": {"negative_slope": 0.1},
+    "nan_to_num": {"nan": 0.0, "posinf": 1.0, "neginf": -1.0},
+}
+
+
 def _more() -> Iterator[Case]:
     """Yield calls of kernels that no derivative is taken of, and of other shapes."""
     x, cube, symmetric = real(2, 3), real(2, 3, 2), real(3, 3) + real(3, 3).T + 5 * np.eye(3)
@@ -56,6 +65,9 @@ def _more() -> Iterator[Case]:
     yield "ldexp", (x, INTEGERS), {}
     for name in ("gammainc", "gammaincc", "zeta"):
         yield name, (1 + x**2, real(3, low=1.1, high=2)), {}
+    for name in _OFFERED.split():
+        operands = (real(2, 3, low=0.1, high=0.9), real(3, low=1.1, high=2))[: 1 + name.startswith("xlog")]
+        yield name, operands, _NUMBERS.get(name, {})
     yield "betainc", (1 + x**2, real(3, low=1.1, high=2), real(2, 1, low=0.1, high=0.9)), {}
     for axis, keepdims in (((1,), False), ((0, 2), True), ((0, 1, 2), False), ((), False)):
         for name in ("all", "any", "count_nonzero"):

@@ -172,6 +172,8 @@ class Facts(TypedDict, total=False):
     declines_transformed: bool
     # Whether it gives more than its function does, which only a derivative needs.
     for_derivatives: bool
+    # Whether graphs on the host have the composition in its place.
+    composed_on_host: bool
     # What computes the same by the engine's own functions, with their last bits, where its compiler takes the graph.
     lowered: Callable[..., Any]
     # Whether an elementwise kernel casts its operands itself.
@@ -294,6 +296,14 @@ def declines(when: Callable[..., bool], *, transformed: bool = False) -> Callabl
         return state(kernel, declines=when, declines_transformed=transformed)
 
     return decorate
+
+
+def composed_on_host(kernel: Kernel) -> Kernel:
+    """Declare that graphs on the host have the composition in a kernel's place: there loops are fused.
+
+    So it gives the same bits there, or declines arrays of the host. On an accelerator each launch takes time.
+    """
+    return state(kernel, composed_on_host=True)
 
 
 def for_derivatives(kernel: Kernel) -> Kernel:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_real_floating, device_of, has_dtype, scalar_array
 from .._core.arrays.leaving import carries_derivative
+from .._core.calling.invoke import attempt
 from .._core.declaring.declare import in_docstring
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
@@ -88,6 +89,17 @@ def operands(name: str, *given: Array | Scalar) -> tuple[DType, list[Array]]:
     if not all(equal_as_known(x.shape, cast[0].shape) for x in cast):
         cast = list(broadcast_arrays(*cast))
     return dtype, cast
+
+
+def offered(name: str, *arrays: Array, dtype: DType, **static: object) -> Array | None:
+    """Return what the engine's own function gives for arrays of one dtype and shape, cast; ``None`` if it has none.
+
+    Its static arguments are numbers of Python's: others, which derivatives may be taken by, are left to the body.
+    """
+    if not all(type(each) in (int, float) for each in static.values()):
+        return None
+    found = attempt(name, *arrays, **static, result=(arrays[0].shape, arrays[0].dtype), aligned=True)
+    return None if found is None else found.astype(dtype, copy=False)
 
 
 def as_double(x: Array) -> Array:

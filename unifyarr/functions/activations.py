@@ -12,6 +12,7 @@ from .._core.arrays.scratch import reuse, room
 from .._core.calling.invoke import attempt, attempt_for_derivative
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
+from ._special import offered
 from .data_type import finfo
 from .elementwise import (
     abs,
@@ -57,7 +58,7 @@ def _elu(x: Array, alpha: float | Array, out: Array | None) -> Array:
     return where(positive, x, multiply(powers, alpha, out=reuse(powers, alpha)), out=reuse(powers, alpha))
 
 
-@compositional(namespace="nn", scratch=True, takes_numbers=True)
+@mixed(namespace="nn", scratch=True, takes_numbers=True)
 def elu(x: Array, /, *, alpha: float | Array = 1.0, out: Array | None = None) -> Array:
     """Keep positive elements, and bend the others towards ``-alpha``: alpha (exp(x) - 1).
 
@@ -89,7 +90,9 @@ def elu(x: Array, /, *, alpha: float | Array = 1.0, out: Array | None = None) ->
     Source: Clevert et al., "Fast and Accurate Deep Network Learning by Exponential Linear Units" (2015).
     """
     x, dtype = _operand(x, "elu")
-    return _elu(x, as_number(alpha, "alpha").value, out).astype(dtype, copy=False)
+    factor = as_number(alpha, "alpha").value
+    found = offered("elu", x, dtype=dtype, alpha=factor)
+    return _elu(x, factor, out).astype(dtype, copy=False) if found is None else found
 
 
 @mixed(namespace="nn", kernels=(), derivatives=("gelu_with_slope",), scratch=True)
@@ -147,7 +150,7 @@ def gelu(x: Array, /, *, approximate: str = "none", out: Array | None = None) ->
     return multiply(bounded, probability, out=reuse(bounded)).astype(dtype, copy=False)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(namespace="nn", scratch=True)
 def hardswish(x: Array, /, *, out: Array | None = None) -> Array:
     """Multiply each element by (x + 3) / 6, kept between 0 and 1.
 
@@ -177,13 +180,16 @@ def hardswish(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Howard et al., "Searching for MobileNetV3" (2019).
     """
     x, dtype = _operand(x, "hardswish")
+    found = offered("hardswish", x, dtype=dtype)
+    if found is not None:
+        return found
     bounded = where(less_equal(x, -3), -3, x, out=room(out, x.shape, x.dtype))
     gate = where(greater_equal(bounded, 3), 3, bounded)
     gate = add(gate, 3, out=reuse(gate))
     return multiply(bounded, divide(gate, 6, out=reuse(gate)), out=reuse(bounded)).astype(dtype, copy=False)
 
 
-@compositional(namespace="nn", scratch=True, takes_numbers=True)
+@mixed(namespace="nn", scratch=True, takes_numbers=True)
 def leaky_relu(x: Array, /, *, negative_slope: float | Array = 0.01, out: Array | None = None) -> Array:
     """Keep positive elements, and multiply the others by a slope.
 
@@ -216,11 +222,14 @@ def leaky_relu(x: Array, /, *, negative_slope: float | Array = 0.01, out: Array 
     """
     x, dtype = _operand(x, "leaky_relu")
     slope = as_number(negative_slope, "negative_slope").value
+    found = offered("leaky_relu", x, dtype=dtype, negative_slope=slope)
+    if found is not None:
+        return found
     sloping = multiply(x, slope, out=room(out, x.shape, x.dtype, x))
     return where(greater(x, 0), x, sloping, out=reuse(sloping)).astype(dtype, copy=False)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(namespace="nn", scratch=True)
 def mish(x: Array, /, *, out: Array | None = None) -> Array:
     """Multiply each element by tanh(softplus(x)).
 
@@ -250,6 +259,9 @@ def mish(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Misra, "Mish: A Self Regularized Non-Monotonic Activation Function" (2019).
     """
     x, dtype = _operand(x, "mish")
+    found = offered("mish", x, dtype=dtype)
+    if found is not None:
+        return found
     bounded = maximum(x, _NO_SIGMOID, out=room(out, x.shape, x.dtype))
     gate = logaddexp(bounded, 0)
     return multiply(bounded, tanh(gate, out=reuse(gate)), out=reuse(bounded)).astype(dtype, copy=False)
@@ -291,7 +303,7 @@ def relu(x: Array, /, *, out: Array | None = None) -> Array:
     return maximum(x, False if x.dtype == dtypes.bool else 0, out=out) if found is None else found
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(namespace="nn", scratch=True)
 def selu(x: Array, /, *, out: Array | None = None) -> Array:
     """Scale elu(), so that mean 0 and variance 1 last through the layers of a network.
 
@@ -321,6 +333,9 @@ def selu(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Klambauer et al., "Self-Normalizing Neural Networks" (2017).
     """
     x, dtype = _operand(x, "selu")
+    found = offered("selu", x, dtype=dtype)
+    if found is not None:
+        return found
     unscaled = _elu(x, _SELU_ALPHA, out)
     return multiply(unscaled, _SELU_SCALE, out=reuse(unscaled)).astype(dtype, copy=False)
 
@@ -366,7 +381,7 @@ def sigmoid(x: Array, /, *, out: Array | None = None) -> Array:
     return divide(where(positive, 1, powers, out=reuse(powers)), total, out=reuse(total)).astype(dtype, copy=False)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(namespace="nn", scratch=True)
 def silu(x: Array, /, *, out: Array | None = None) -> Array:
     """Multiply each element by its sigmoid().
 
@@ -396,6 +411,9 @@ def silu(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Elfwing et al., "Sigmoid-Weighted Linear Units for Neural Network Function Approximation" (2017).
     """
     x, dtype = _operand(x, "silu")
+    found = offered("silu", x, dtype=dtype)
+    if found is not None:
+        return found
     bounded = maximum(x, _NO_SIGMOID, out=room(out, x.shape, x.dtype))
     return multiply(bounded, sigmoid(bounded), out=reuse(bounded)).astype(dtype, copy=False)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating
-from .._core.declaring.declare import compositional
+from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import DtypeError
+from ._special import offered
 from .data_type import finfo
 from .elementwise import (
     abs,
@@ -99,7 +100,7 @@ def divmod(
     return floor_divide(x1, x2), remainder(x1, x2)
 
 
-@compositional()
+@mixed()
 def nan_to_num(
     x: Array,
     /,
@@ -140,6 +141,9 @@ def nan_to_num(
         return x.copy()
     greatest = float(finfo(dtypes.real_of(x.dtype)).max)
     high, low = (greatest if posinf is None else posinf), (-greatest if neginf is None else neginf)
+    found = offered("nan_to_num", x, dtype=x.dtype, nan=nan, posinf=high, neginf=low)
+    if found is not None:
+        return found
 
     def finite(part: Array) -> Array:
         known = where(isnan(part), nan, part)
@@ -157,7 +161,7 @@ _NEAR = 0.25
 _SERIES = [(-1) ** n / math.factorial(2 * n + 1) for n in range(1, 7)]
 
 
-@compositional()
+@mixed()
 def sinc(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute ``sin(πx) / (πx)``, which is 1 at 0.
 
@@ -181,6 +185,10 @@ def sinc(x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: NumPy, ``sinc``.
     """
+    if dtypes.rank(x.dtype) == 2:
+        found = offered("sinc", x, dtype=x.dtype)
+        if found is not None:
+            return found
     scaled = multiply(x, math.pi)
     # Near zero the derivatives of the quotient are differences of large numbers, and at zero it has none.
     near = less(abs(scaled), _NEAR)

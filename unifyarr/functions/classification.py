@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._core.arrays.array import Array
 from .._core.arrays.scratch import reuse
 from .._core.calling.invoke import attempt
-from .._core.declaring.declare import compositional, mixed
+from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import DtypeError, ShapeError
@@ -26,7 +26,7 @@ from .searching import where
 from .statistical import sum
 
 
-@mixed(kernels=("log_softmax",), namespace="nn")
+@mixed(kernels=("log_softmax", "nll_loss"), namespace="nn")
 def cross_entropy(
     x: Array,
     target: Array,
@@ -107,13 +107,18 @@ def cross_entropy(
         dtype, (x, target) = operands("cross_entropy", reduction, x, target)
         return reduce(_of_probabilities(x, target, _along(weight, x, axis), axis, label_smoothing), reduction, dtype)
     dtype, (x,) = operands("cross_entropy", reduction, x)
+    if not label_smoothing:
+        logarithms = attempt("log_softmax", x, axis=axis, result=(x.shape, x.dtype))
+        found = None if logarithms is None else _as_one(logarithms, target, weight, axis, ignore_index, reduction)
+        if found is not None:
+            return found.astype(dtype, copy=False)
     loss, counts = _of_indices(x, target, _along(weight, x, axis), axis, ignore_index, label_smoothing)
     if reduction == "mean":
         return divide(sum(loss), sum(counts)).astype(dtype, copy=False)
     return reduce(loss, reduction, dtype)
 
 
-@compositional(namespace="nn")
+@mixed(namespace="nn")
 def nll_loss(
     x: Array,
     target: Array,
@@ -178,6 +183,9 @@ def nll_loss(
         raise DtypeError(f"target of nll_loss() holds indices of classes, integers, not {target.dtype}")
     _check_classes("nll_loss", x, target, weight, axis)
     dtype, (x,) = operands("nll_loss", reduction, x)
+    found = _as_one(x, target, weight, axis, ignore_index, reduction)
+    if found is not None:
+        return found.astype(dtype, copy=False)
     loss, counts = _of_indices(x, target, _along(weight, x, axis), axis, ignore_index, normalized=True)
     if reduction == "mean":
         return divide(sum(loss), sum(counts)).astype(dtype, copy=False)
@@ -236,6 +244,16 @@ def _of_probabilities(x: Array, target: Array, weight: Array | None, axis: int, 
         target = multiply(target, weight)
     # If no target is negative, no term is, so that no digits cancel.
     return subtract(0, sum(weigh(target, log_softmax(x, axis=axis)), axis=axis))
+
+
+def _as_one(
+    x: Array, target: Array, weight: Array | None, axis: int, ignore_index: int, reduction: str
+) -> Array | None:
+    """Return the loss of logarithms that the engine's own function gives, ``None`` if it has none."""
+    weights = () if weight is None else (cast(weight, x),)
+    static = {"axis": axis, "ignore_index": ignore_index, "reduction": reduction}
+    shape = target.shape if reduction == "none" else ()
+    return attempt("nll_loss", x, target, *weights, **static, result=(shape, x.dtype))
 
 
 def _picked(x: Array, index: Array, axis: int) -> Array:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_real_floating, as_single, check_real
 from .._core.arrays.scratch import reuse, room
-from .._core.declaring.declare import compositional
+from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import ShapeError
+from ._special import offered
 from .activations import sigmoid
 from .elementwise import add, clip, divide, logaddexp, maximum, multiply, negative
 from .manipulation import split
@@ -63,7 +64,7 @@ def glu(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
     return multiply(value, opened, out=reuse(opened)).astype(x.dtype, copy=False)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(namespace="nn", scratch=True)
 def hardsigmoid(x: Array, /, *, out: Array | None = None) -> Array:
     """Return (x + 3) / 6, kept between 0 and 1, of each element: straight lines like a sigmoid.
 
@@ -93,6 +94,9 @@ def hardsigmoid(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Howard et al., "Searching for MobileNetV3" (2019).
     """
     x = as_real_floating(x, "hardsigmoid")
+    found = offered("hardsigmoid", as_single(x), dtype=x.dtype)
+    if found is not None:
+        return found
     near = clip(as_single(x), -3, 3, out=room(out, x.shape, x.dtype))
     near = add(near, 3, out=reuse(near))
     return divide(near, 6, out=reuse(near)).astype(x.dtype, copy=False)

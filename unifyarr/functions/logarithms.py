@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_real_floating, as_single
-from .._core.declaring.declare import compositional
+from .._core.declaring.declare import compositional, mixed
 from ..typing import Scalar
-from ._special import as_double, described, operands
+from ._special import as_double, described, offered, operands
 from .activations import sigmoid
 from .elementwise import (
     abs,
@@ -32,7 +32,7 @@ from .searching import where
 _INFINITY = float("inf")
 
 
-@compositional(namespace="special")
+@mixed(namespace="special")
 @described("An array of probabilities, in [0, 1]; the result is NaN outside")
 def logit(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute the logarithm of the odds, log(x / (1 - x)), with its digits near one half too.
@@ -47,6 +47,9 @@ def logit(x: Array, /, *, out: Array | None = None) -> Array:
     """
     x = as_real_floating(x, "logit")
     dtype, x = x.dtype, as_single(x)
+    found = offered("logit", x, dtype=dtype)
+    if found is not None:
+        return found
     # Twice the distance to one half is exact within these bounds.
     is_near = less(abs(subtract(x, 0.5)), 0.2)
     twice = subtract(multiply(where(is_near, x, 0.5), 2), 1)
@@ -72,7 +75,7 @@ def expit(x: Array, /, *, out: Array | None = None) -> Array:
     return sigmoid(x, out=out)
 
 
-@compositional(namespace="special", takes_numbers=True)
+@mixed(namespace="special", takes_numbers=True)
 @described(
     x="An array of real numbers.",
     y="An array whose shape broadcasts with that of ``x``, or a number.",
@@ -89,7 +92,9 @@ def xlogy(x: Array, y: Array | Scalar, /, *, out: Array | None = None) -> Array:
     Source: SciPy's ``xlogy``.
     """
     dtype, (x, y) = operands("xlogy", x, y)
-    return _xlogy(as_single(x), as_single(y)).astype(dtype, copy=False)
+    x, y = as_single(x), as_single(y)
+    found = offered("xlogy", x, y, dtype=dtype)
+    return _xlogy(x, y).astype(dtype, copy=False) if found is None else found
 
 
 def _xlogy(x: Array, y: Array) -> Array:
@@ -97,7 +102,7 @@ def _xlogy(x: Array, y: Array) -> Array:
     return multiply(x, log(where(is_lost, 1, y)))
 
 
-@compositional(namespace="special", takes_numbers=True)
+@mixed(namespace="special", takes_numbers=True)
 @described(
     x="An array of real numbers.",
     y="An array whose shape broadcasts with that of ``x``, or a number.",
@@ -115,11 +120,14 @@ def xlog1py(x: Array, y: Array | Scalar, /, *, out: Array | None = None) -> Arra
     """
     dtype, (x, y) = operands("xlog1py", x, y)
     x, y = as_single(x), as_single(y)
+    found = offered("xlog1py", x, y, dtype=dtype)
+    if found is not None:
+        return found
     is_lost = logical_and(equal(x, 0), logical_or(less_equal(y, -1), equal(y, _INFINITY)))
     return multiply(x, log1p(where(is_lost, 0, y))).astype(dtype, copy=False)
 
 
-@compositional(namespace="special")
+@mixed(namespace="special")
 @described()
 def entr(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute -x log(x), what each probability adds to an entropy: 0 for 0, and minus infinity for negative numbers.
@@ -134,6 +142,9 @@ def entr(x: Array, /, *, out: Array | None = None) -> Array:
     """
     x = as_real_floating(x, "entr")
     dtype, x = x.dtype, as_single(x)
+    found = offered("entr", x, dtype=dtype)
+    if found is not None:
+        return found
     is_negative = less(x, 0)
     # Subtracting makes the zero of zero positive.
     found = subtract(0, _xlogy(where(is_negative, 0, x), where(is_negative, 0, x)))

@@ -132,7 +132,7 @@ def _sum_of_squares(x: Array, axes: tuple[int, ...]) -> Array:
 
 
 @mixed(
-    kernels=("root_mean_square",),
+    kernels=("root_mean_square", "layer_norm"),
     derivatives=("layer_norm_with_moments", "layer_norm_backward"),
     namespace="nn",
     scratch=True,
@@ -192,8 +192,13 @@ def layer_norm(
         found = attempt_for_derivative("layer_norm_with_moments", x, weight, bias, axis=axes, eps=float(eps))
         if found is not None:
             return found.astype(dtype, copy=False)
+    weights = given(weight, bias)
+    if len(weights) != 1:
+        found = attempt("layer_norm", x, *weights, axis=axes, eps=float(eps), result=(x.shape, x.dtype))
+        if found is not None:
+            return found.astype(dtype, copy=False)
     center = mean(x, axis=axes, keepdims=True)
-    centred = subtract(x, center, out=room(out, x.shape, x.dtype, *given(weight, bias)))
+    centred = subtract(x, center, out=room(out, x.shape, x.dtype, *weights))
     return rescale(centred, root_mean_square(centred, axes, eps), weight, bias).astype(dtype, copy=False)
 
 

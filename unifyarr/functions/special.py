@@ -8,7 +8,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.convert import as_real_floating
 from .._core.calling.invoke import attempt, invoke
 from .._core.declaring.declare import compositional, mixed, primary
-from ._special import as_double, described
+from ._special import as_double, described, offered
 from .elementwise import (
     abs,
     add,
@@ -183,7 +183,7 @@ def ndtri(x: Array, /, *, out: Array | None = None) -> Array:
     return invoke("ndtri", x, out=out, result=(x.shape, x.dtype), aligned=True)
 
 
-@compositional(namespace="special")
+@mixed(namespace="special")
 @described()
 def log_ndtr(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute the logarithm of ndtr(), which stays finite where that vanishes.
@@ -198,6 +198,9 @@ def log_ndtr(x: Array, /, *, out: Array | None = None) -> Array:
     """
     x = as_real_floating(x, "log_ndtr")
     dtype, x = x.dtype, as_double(x)
+    found = offered("log_ndtr", x, dtype=dtype)
+    if found is not None:
+        return found
     is_far, is_low = less(x, _FAR), less(x, -1)
     upper = log1p(negative(_ndtr(where(is_low, 0, negative(x)))))
     middle = log(_ndtr(where(is_low, where(is_far, 0, x), 0)))

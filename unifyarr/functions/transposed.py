@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array_beside, as_single
-from .._core.calling.invoke import check_result
-from .._core.declaring.declare import compositional
+from .._core.calling.invoke import attempt, check_result
+from .._core.declaring.declare import mixed
 from .._core.values.shapes import size
 from ..errors import ShapeError
 from ..typing import Shape
@@ -59,10 +59,15 @@ def _transposed(
     leading = (*x.shape[: -axes - 1], weight.shape[1] * groups)
     if out is not None:
         check_result(name, out, (*leading, *lengths), x.dtype)
-    dtype = x.dtype
-    # float16 and bfloat16 have too few bits for a sum of many products.
-    single = (as_single(each) for each in (x, weight, *biases))
-    total = _accumulate(*single, windows=windows, groups=groups, shape=(*leading, *wide), out=out)
+    dtype, whole = x.dtype, (*leading, *wide)
+    total = None
+    if size(whole) and weight.size:
+        options = {"stride": strides, "more": more, "dilation": dilations, "groups": groups}
+        total = attempt("transposed_convolution", x, weight, *biases, **options, result=(whole, dtype))
+    if total is None:
+        # float16 and bfloat16 have too few bits for a sum of many products.
+        single = (as_single(each) for each in (x, weight, *biases))
+        total = _accumulate(*single, windows=windows, groups=groups, shape=whole, out=out)
     result = windows.crop(total)
     # What is cut off would stay in memory with a view.
     return result.astype(dtype, copy=result is not total)
@@ -85,7 +90,7 @@ def _accumulate(
     return total
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=("transposed_convolution",), namespace="nn", scratch=True)
 def conv_transpose1d(
     x: Array,
     weight: Array,
@@ -146,7 +151,7 @@ def conv_transpose1d(
     return _transposed("conv_transpose1d", 1, x, weight, bias, stride, padding, output_padding, dilation, groups, out)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=("transposed_convolution",), namespace="nn", scratch=True)
 def conv_transpose2d(
     x: Array,
     weight: Array,
@@ -209,7 +214,7 @@ def conv_transpose2d(
     return _transposed("conv_transpose2d", 2, x, weight, bias, stride, padding, output_padding, dilation, groups, out)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=("transposed_convolution",), namespace="nn", scratch=True)
 def conv_transpose3d(
     x: Array,
     weight: Array,

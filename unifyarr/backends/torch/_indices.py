@@ -47,8 +47,22 @@ def check_bounds(indices: Sequence[Tensor], sizes: Sequence[int], axis: int = 0)
     An accelerator is waited for once. What ``vmap`` hides isn't known.
     """
     seen = {place: index for place, index in enumerate(indices) if index.numel()}
-    noted = {place: bounds for place, index in seen.items() if (bounds := _noted(index)) is not None}
-    read = [index for place, index in seen.items() if place not in noted]
+    limits = limits_of(list(seen.values()))
+    if limits is None:
+        return True
+    for place, (low, high) in zip(seen, limits, strict=True):
+        if low < -sizes[place] or high >= sizes[place]:
+            raise IndexError(f"an index is out of bounds for axis {axis + place} with size {sizes[place]}")
+    return any(low < 0 for low, _ in limits)
+
+
+def limits_of(indices: Sequence[Tensor]) -> list[Sequence[int]] | None:
+    """Return the least and the greatest of each of several arrays with elements, ``None`` where ``vmap`` hides them.
+
+    An accelerator is waited for once.
+    """
+    noted = list(map(_noted, indices))
+    read = [index for index, bounds in zip(indices, noted, strict=True) if bounds is None]
     try:
         if all(index.is_cpu for index in read):
             found = [[*map(int, torch.aminmax(index))] for index in read]
@@ -58,13 +72,9 @@ def check_bounds(indices: Sequence[Tensor], sizes: Sequence[int], axis: int = 0)
     except RuntimeError:
         if all(map(has_address, read)):
             raise
-        return True
+        return None
     rest = iter(found)
-    limits = [noted[place] if place in noted else next(rest) for place in seen]
-    for place, (low, high) in zip(seen, limits, strict=True):
-        if low < -sizes[place] or high >= sizes[place]:
-            raise IndexError(f"an index is out of bounds for axis {axis + place} with size {sizes[place]}")
-    return any(low < 0 for low, _ in limits)
+    return [next(rest) if bounds is None else bounds for bounds in noted]
 
 
 def check_device_bounds(x: Tensor, indices: Sequence[Tensor], axis: int = 0) -> None:

@@ -299,6 +299,20 @@ def are_finite(x: Tensor, y: Tensor) -> bool:
     return is_finite(x) and is_finite(y)
 
 
+def are_all_finite(x: Tensor, *, unknown: bool) -> bool:
+    """Return whether all elements are finite; what is said inside ``vmap``, where it may be for a part of the batch."""
+    if is_finite(x) or not x.numel():
+        return True
+    # One kernel has the greatest absolute value, or NaN: that of a complex number may overflow where no part does.
+    greatest = torch.linalg.vector_norm(_pairs(x.detach()) if x.is_complex() else x.detach(), math.inf)
+    try:
+        return math.isfinite(greatest)
+    except RuntimeError:
+        if has_address(greatest):
+            raise
+        return unknown
+
+
 def is_transforming() -> bool:
     """Return whether any derivative but autograd's, or a batch, is being taken in this thread."""
     return forward_ad._current_level >= 0 or (

@@ -10,7 +10,8 @@ from torch import Tensor
 from torch import sigmoid as sigmoid
 from torch.nn import functional
 
-from ..kernels import declines, for_derivatives, known_by, lowered_by, support_native_out
+from ..kernels import composed_on_host, declines, for_derivatives, known_by, lowered_by, support_native_out
+from ._offered import off_host, plainly
 from ._shared import BOOL, DTYPES, UNSIGNED, is_plain
 
 _WITHOUT = BOOL | UNSIGNED
@@ -74,3 +75,48 @@ def _gelu_in_parts(x: Tensor) -> tuple[Tensor, Tensor]:
         torch.mul(near, near, out=density).mul_(-0.5).exp_().mul_(near)
         slope.add_(density, alpha=_DENSITY)
     return results
+
+
+# -- the engine's own --------------------------------------------------------------------------------------------------
+
+# There and below the result is -0.0. The engine multiplies minus infinity by 0.
+_LOW = -1000.0
+
+
+@off_host
+def elu(x: Tensor, /, *, alpha: float) -> Tensor:
+    return functional.elu(x, alpha)
+
+
+@off_host
+def hardswish(x: Tensor, /) -> Tensor:
+    # The engine's own multiplies by 6 before it divides, which overflows.
+    bounded = x.clamp_min(-3)
+    return functional.hardsigmoid(bounded).mul_(bounded)
+
+
+@off_host
+def mish(x: Tensor, /) -> Tensor:
+    return functional.mish(x.clamp_min(_LOW))
+
+
+@off_host
+def selu(x: Tensor, /) -> Tensor:
+    return functional.selu(x)
+
+
+@off_host
+def silu(x: Tensor, /) -> Tensor:
+    return functional.silu(x.clamp_min(_LOW))
+
+
+@composed_on_host
+@plainly
+def hardsigmoid(x: Tensor, /) -> Tensor:
+    return functional.hardsigmoid(x)
+
+
+@composed_on_host
+@plainly
+def leaky_relu(x: Tensor, /, *, negative_slope: float) -> Tensor:
+    return functional.leaky_relu(x, negative_slope)

@@ -9,10 +9,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, declines, fills_gaps, known_by, support_native_out, worked_around
+from ..kernels import (
+    bound_by,
+    composed_on_host,
+    declines,
+    fills_gaps,
+    known_by,
+    support_native_out,
+    worked_around,
+)
 from . import _complex, _integers
 from ._constants import known_number
 from ._division import floor_divide_floats
+from ._offered import off_host
 from ._shared import (
     BOOL,
     COMPLEX,
@@ -261,6 +270,19 @@ def clip(x: Tensor, /, *, min: float, max: float, out: Tensor | None = None) -> 
     if takes_number(x.dtype, min) and takes_number(x.dtype, max) and is_plain(x):
         return torch.clamp(x, min, max, out=out)
     return NotImplemented
+
+
+@composed_on_host
+@declines(lambda x, **_: DTYPES[x.dtype] not in _TO_NUMBERS, transformed=True)
+def nan_to_num(x: Tensor, /, *, nan: float, posinf: float, neginf: float) -> Any:
+    if x.dtype not in _TO_NUMBERS or not is_plain(x):
+        return NotImplemented
+    return torch.nan_to_num(x, nan, posinf, neginf)
+
+
+@off_host
+def sinc(x: Tensor, /) -> Tensor:
+    return torch.sinc(x)
 
 
 @worked_around("the engine has none")

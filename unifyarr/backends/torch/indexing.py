@@ -150,5 +150,8 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int) -> Tensor:
         except (IndexError, RuntimeError):
             # Negative indices, or some out of bounds.
             pass
-    check_bounds([indices], x.shape[axis:], axis)
-    return as_dtype(torch.take_along_dim(as_signed(x), indices, axis), x.dtype)
+    take = torch.take_along_dim
+    if not check_bounds([indices], x.shape[axis:], axis) and _fits(x, indices, axis):
+        # That function would take the remainders.
+        take = lambda x, indices, axis: torch.gather(x, axis, indices)  # noqa: E731
+    return as_dtype(take(as_signed(x), indices, axis), x.dtype)

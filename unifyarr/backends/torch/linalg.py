@@ -14,7 +14,7 @@ from torch import Tensor, linalg
 
 from ...errors import AxisError, DtypeError, ShapeError
 from ..kernels import Applied, bound_by, known_by, support_native_out, worked_around
-from ._shared import BOOL, COMPLEX, FLOAT, INTEGER, WIDE, Kernel, as_dtype, as_signed, holds, is_finite
+from ._shared import BOOL, COMPLEX, FLOAT, INTEGER, WIDE, Kernel, are_all_finite, as_dtype, as_signed, is_finite
 
 
 def _numpy_errors(kernel: Kernel) -> Kernel:
@@ -209,7 +209,7 @@ def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
 
 
 def _check_finite(x: Tensor) -> None:
-    if not is_finite(x) and not holds(torch.isfinite(x).all(), unknown=True):
+    if not are_all_finite(x, unknown=True):
         raise np.linalg.LinAlgError("the matrix must not contain infinite numbers or NaN")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import declines, for_derivatives, lowered_by, scaled_root_mean_square, worked_around
+from ..kernels import composed_on_host, declines, for_derivatives, lowered_by, scaled_root_mean_square, worked_around
 from . import _private
 from ._shared import DTYPES, has_address, is_plain
 
@@ -51,6 +51,9 @@ def layer_norm_with_moments(
     if x.dtype not in _WIDE or _is_declined(x, axis):
         return NotImplemented
     lengths = x.shape[axis[0] :]
+    if not x.is_cpu and all(map(is_plain, (x, weight, bias))):
+        found, mean, scale, factor = _moderately(x, weight, bias, lengths, axis, eps)
+        return found, mean / factor, scale * factor
     if _is_served(x, weight, bias):
         found = _private.layer_norm(x, lengths, weight.reshape(lengths), bias.reshape(lengths), eps)
         if _are_moderate(found[2]):
@@ -89,3 +92,32 @@ def _are_moderate(scale: Tensor) -> bool:
     # Beyond, squares overflow, where the composition's don't.
     least, greatest = scale.aminmax()
     return bool(least >= _LEAST[scale.dtype] and greatest <= 1 / _LEAST[scale.dtype])
+
+
+@composed_on_host
+@declines(lambda x, *_, axis, eps: DTYPES[x.dtype] not in _WIDE or _is_declined(x, axis), transformed=True)
+def layer_norm(x: Tensor, /, *weights: Tensor, axis: tuple[int, ...], eps: float) -> Tensor | Any:
+    """Normalise and multiply by one of the weights, if there are any, and add the other."""
+    if x.is_cpu or x.dtype not in _WIDE or _is_declined(x, axis) or not all(map(is_plain, (x, *weights))):
+        return NotImplemented
+    weight, bias = weights or (None, None)
+    return _moderately(x, weight, bias, x.shape[axis[0] :], axis, eps)[0]
+
+
+def _moderately(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    lengths: tuple[int, ...],
+    axis: tuple[int, ...],
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return what the engine's own gives for ``x`` times a factor, which is 1 unless squares might overflow, and that.
+
+    So no value is looked at. Beside squares as great as that ``eps`` doesn't count.
+    """
+    greatest = torch.linalg.vector_norm(x, math.inf, axis, keepdim=True)
+    most = 1 / _LEAST[x.dtype]
+    factor = torch.div(torch.scalar_tensor(most, dtype=x.dtype, device="cpu"), greatest.clamp_min_(most))
+    aligned = [None if each is None else each.reshape(lengths) for each in (weight, bias)]
+    return *torch.native_layer_norm(x * factor, lengths, *aligned, eps), factor

@@ -11,8 +11,9 @@ from torch import Tensor
 from torch import erf as erf
 from torch import erfc as erfc
 
-from ..kernels import worked_around
-from ._shared import HALF, Kernel
+from ..kernels import declines, worked_around
+from ._offered import off_host
+from ._shared import DTYPES, HALF, Kernel, is_plain
 from ._slopes import of_scipy, with_slope
 
 
@@ -85,3 +86,35 @@ def _beta_density(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
 betainc = of_scipy("betainc", _beta_density, "the engine has none")
 gammainc = of_scipy("gammainc", _gamma_density, "the engine's has 7 digits of float64")
 gammaincc = of_scipy("gammaincc", lambda a, x: -_gamma_density(a, x), "the engine's has 7 digits of float64")
+
+
+# -- the engine's own, where a composition computes the same --------------------------------------------------------
+
+
+@off_host
+def entr(x: Tensor, /) -> Tensor:
+    # Its zero of 1 is negative.
+    return torch.special.entr(x).add_(0.0)
+
+
+@off_host
+def xlogy(x: Tensor, y: Tensor, /) -> Tensor:
+    return torch.xlogy(x, y)
+
+
+@off_host
+def xlog1py(x: Tensor, y: Tensor, /) -> Tensor:
+    return torch.special.xlog1py(x, y)
+
+
+@declines(lambda x: DTYPES[x.dtype] is not torch.float64, transformed=True)
+def log_ndtr(x: Tensor, /) -> Any:
+    # It loses digits in single precision.
+    return torch.special.log_ndtr(x) if x.dtype is torch.float64 and is_plain(x) else NotImplemented
+
+
+@off_host
+def logit(x: Tensor, /) -> Tensor:
+    # The logarithm of the quotient loses digits near one half. Twice the distance to that is exact from a quarter on.
+    near = torch.rsub(x, 1, alpha=2).atanh_().mul_(-2)
+    return torch.where(x < 0.25, torch.logit(x), near)

@@ -153,7 +153,7 @@ def batching(base: Handle, name: str, kernel: Callable[..., Any], densely: Calla
         return Batched(found if type(found) is own else as_native(found), is_constant)
 
     # What a trace of a loop's body asks of a kernel.
-    for asked in ("casts_itself", "declines", "declines_transformed"):
+    for asked in ("casts_itself", "declines", "declines_transformed", "composed_on_host"):
         if hasattr(kernel, asked):
             setattr(batched, asked, getattr(kernel, asked))
     return batched

@@ -134,7 +134,7 @@ def taping(base: Handle, name: str, kernel: Kernel) -> Kernel:
 
     # What shortcuts and traces of a loop's body ask of a kernel.
     vars(taped)["known"] = know
-    for asked in ("casts_itself", "declines", "declines_transformed"):
+    for asked in ("casts_itself", "declines", "declines_transformed", "composed_on_host"):
         if hasattr(kernel, asked):
             setattr(taped, asked, getattr(kernel, asked))
     return taped

@@ -47,7 +47,7 @@ class TraceHandle(ModeHandle):
             return record(base, name, natives, static, result, offered)
 
         # The trace of a loop's body, inside a derivative, asks these of a kernel.
-        for asked in ("declines", "declines_transformed", "for_derivatives"):
+        for asked in ("declines", "declines_transformed", "for_derivatives", "composed_on_host"):
             # The compiler wants a function as a whole.
             if hasattr(own, asked) and not (asked == "for_derivatives" and self._lowers and hasattr(own, "lowered")):
                 setattr(recorded, asked, getattr(own, asked))

@@ -72,7 +72,7 @@ def record(
         if offered or found is None:
             is_known = all(type(each.shape) is tuple for each in types)
             asked = _asked(backend, kernel_op(backend, name, static), tuple(types)) if is_known else None
-            if asked is NotImplemented or (offered and _declines(trace, kernel, types, static)):
+            if asked is NotImplemented or (offered and _declines(trace, kernel, types, static, device)):
                 return NotImplemented
             found = found or asked
     if found is None:
@@ -136,10 +136,12 @@ def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: di
     return found if all(backend.supports_dtype(each.dtype) for each in every) else None
 
 
-def _declines(trace: Recorder, kernel: Any, types: Sequence[ArrayType], static: dict[str, Any]) -> bool:
+def _declines(trace: Recorder, kernel: Any, types: Sequence[ArrayType], static: dict[str, Any], device: object) -> bool:
     rule = getattr(kernel, "declines", None)
     if rule is None:
         return False
+    if device == "cpu" and getattr(kernel, "composed_on_host", False):
+        return True
     return (trace.is_transformed and kernel.declines_transformed) or bool(rule(*types, **static))
 
 

@@ -1,0 +1,36 @@
+"""The engine's own functions in place of a composition, where they give the same."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from torch import Tensor
+
+from ..kernels import composed_on_host, declines
+from ._shared import DTYPES, WIDE, Kernel, is_plain
+
+
+def plainly(function: Kernel) -> Kernel:
+    """Offer a function of float32 and float64, unless a derivative is taken: that of the composition serves."""
+
+    @declines(lambda *types, **_: any(DTYPES[x.dtype] not in WIDE for x in types), transformed=True)
+    @functools.wraps(function)
+    def kernel(*arrays: Tensor, **static: Any) -> Any:
+        if not all(x.dtype in WIDE and is_plain(x) for x in arrays):
+            return NotImplemented
+        return function(*arrays, **static)
+
+    return kernel
+
+
+def off_host(function: Kernel) -> Kernel:
+    """Offer a function likewise, and for arrays of accelerators only: each launch takes time there."""
+    offered = plainly(function)
+
+    @composed_on_host
+    @functools.wraps(offered)
+    def kernel(*arrays: Tensor, **static: Any) -> Any:
+        return NotImplemented if arrays[0].is_cpu else offered(*arrays, **static)
+
+    return kernel
