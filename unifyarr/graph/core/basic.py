@@ -232,6 +232,8 @@ class Op(Declarations):
     written_to: int | None = None
     # Whether ``bound`` takes ``wait=True``, and compiles then what would be compiled later.
     can_wait = False
+    # Whether it surely ends, or raises.
+    ends = True
 
     def views(self, node: Apply) -> IOMap:
         """Return a map: output that may be a view -> inputs that it may share memory with."""
@@ -278,6 +280,14 @@ class Op(Declarations):
         ``lowering`` says which of the engine's own compilers takes what is fused.
         """
         return self
+
+    def hoisted(self, node: Apply, unused: Sequence[bool]) -> Sequence[Variable | None] | None:
+        """Return variables for the outputs of a node whose own graphs do less, ``None`` if they can't.
+
+        Nodes of these graphs that would compute the same at each step are outside then. ``unused`` says which outputs
+        nothing reads; for these there may be ``None``.
+        """
+        return None
 
     def inside(self) -> Iterable[tuple[str, str]]:
         """Return what the graphs that this operation runs are called, and each as text, to be shown below its own."""

@@ -127,7 +127,7 @@ class Body:
         is_on_host: bool,
     ) -> None:
         self.backend, self._carried, self.strides, self.is_on_host = backend, carried, strides, is_on_host
-        self._given = given
+        self.given = given
         # Those of a function that is compiled by default, until the node is in the graph of another one.
         self.rewrites: tuple[Rewrite, ...] = tuple(selected("fast", (), (), ()))
         self.fgraph = FunctionGraph(inputs, outputs)
@@ -145,10 +145,10 @@ class Body:
     def __hash__(self) -> int:
         # The names of the operations are enough: the graph may have large constants.
         names = sorted(node.op.name for node in self.fgraph.apply_nodes)
-        return hash((self.backend.name, self._carried, self._given, tuple(names)))
+        return hash((self.backend.name, self._carried, self.given, tuple(names)))
 
     def _key(self) -> tuple[object, ...]:
-        how = (self.backend.name, self._carried, self._given, self.is_on_host, [*map(tuple, self.strides)])
+        how = (self.backend.name, self._carried, self.given, self.is_on_host, [*map(tuple, self.strides)])
         compiler = None if self.lowering is None else self.lowering.name
         return (*how, self.rewrites, compiler, self.fgraph)
 
@@ -158,6 +158,19 @@ class Body:
             return self
         made = copy.copy(self)
         made.rewrites, made.lowering = tuple(rewrites), lowering
+        return made
+
+    def with_graph(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        carried: int,
+        given: int,
+        strides: Sequence[tuple[int, ...]],
+    ) -> Body:
+        """Return another function that is rewritten and lowered in the same way."""
+        made = Body(self.backend, inputs, outputs, carried, given, strides, self.is_on_host)
+        made.rewrites, made.lowering, made.waits = self.rewrites, self.lowering, self.waits
         return made
 
     def is_early(self) -> bool:
@@ -232,8 +245,8 @@ class Body:
 
     def owned(self, natives: Sequence[Any]) -> list[Any]:
         """Return copies of what is carried, for ``in_place``."""
-        copies = [fresh(self.backend, native) for native in natives[: self._given]]
-        return [*copies, *map(self.backend.copy, natives[self._given :])]
+        copies = [fresh(self.backend, native) for native in natives[: self.given]]
+        return [*copies, *map(self.backend.copy, natives[self.given :])]
 
 
 def buffer(backend: Handle, type: ArrayType, like: Sequence[Any]) -> Any:

@@ -19,12 +19,13 @@ from ..._core.values.lazily import cached_property
 from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
-from ..core.basic import Apply, Op
+from ..core.basic import Apply, Op, Variable
 from ..fusion.lowering import Lowering
 from ..kernels.executors import Executor
 from ..run.rewrite_registry import Rewrite
 from .bodies import Body, buffer, fresh
 from .body_watch import BodyWatch, Checks
+from .hoisted_loops import hoisted
 from .stages import Stages, stages_of
 
 
@@ -113,6 +114,18 @@ class ScanOp(BodiesOp):
         self.carried, self.rows, self.length, self.reverse = carried, rows, length, reverse
         super().__init__("scan", [body], carried, rows, length, reverse, nout=len(body.types))
 
+    def hoisted(self, node: Apply, unused: Sequence[bool]) -> Sequence[Variable | None] | None:
+        """Return variables for the outputs, of a loop that computes only what isn't the same at each step."""
+        return hoisted(self, node, unused)
+
+    def certain(self) -> Sequence[bool]:
+        """Return whether there's a step."""
+        return [self.length > 0]
+
+    def remade(self, bodies: Sequence[Body], carried: int, rows: int) -> Op:
+        """Return the same loop with another step."""
+        return ScanOp(bodies[0], carried, rows, self.length, self.reverse)
+
     def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Native]:
         """Return the natives of all outputs."""
         (body,), carried = self.bodies, self.carried
@@ -181,10 +194,24 @@ class WhileOp(BodiesOp):
     """A loop as long as a condition holds. Its inputs are what is carried, and what the functions captured."""
 
     titles = ("condition", "body")
+    ends, rows = False, 0
 
     def __init__(self, condition: Body, body: Body, carried: int) -> None:
         self.carried = carried
         super().__init__("while_loop", [condition, body], carried, nout=carried)
+
+    def hoisted(self, node: Apply, unused: Sequence[bool]) -> Sequence[Variable | None] | None:
+        """Return variables for the outputs, of a loop that computes only what isn't the same at each step."""
+        return hoisted(self, node, unused)
+
+    def certain(self) -> Sequence[bool]:
+        """Return that the condition is computed at least once."""
+        return [True, False]
+
+    def remade(self, bodies: Sequence[Body], carried: int, rows: int) -> Op:
+        """Return the same loop with other functions."""
+        condition, body = bodies
+        return WhileOp(condition, body, carried)
 
     @cached_property
     def stages(self) -> Stages | None:

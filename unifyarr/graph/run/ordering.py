@@ -35,7 +35,7 @@ def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], store
     adding = [node for node in fgraph.toposort() if _adds(node, backend)]
     if not adding:
         return
-    layouts = _Layouts(fgraph, backend, given, free)
+    layouts = Layouts(fgraph, backend, given, free)
     if not layouts.vary:
         return
     with fgraph.history.of("the order of sums"):
@@ -61,7 +61,7 @@ def unmark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], fre
     marked = [node for node in fgraph.toposort() if isinstance(node.op, LaidOut)]
     if not marked:
         return
-    layouts = _Layouts(fgraph, backend, given, free)
+    layouts = Layouts(fgraph, backend, given, free)
     for node in marked:
         (variable,) = node.inputs
         (shape, dtype), strides = known_type(variable), layouts.strides[variable]
@@ -72,7 +72,7 @@ def unmark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], fre
                 attempt(fgraph, [(node.outputs[0], variable)])
 
 
-class _Layouts:
+class Layouts:
     """How the variables of a graph lie in memory where each result has memory of its own.
 
     ``strides`` has ``None`` where that isn't known. ``vary`` says whether anything isn't in C order without gaps.

@@ -19,6 +19,7 @@ from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.destroyhandler import DestroyHandler
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
+from ..core.hoisting import hoist
 from ..core.rewriting import Rule, canonicalize, fold_constants, inplace, keep_in, merge, named
 from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
@@ -97,14 +98,14 @@ class Rewriting:
     def _ordered(self, chosen: list[Rewrite]) -> list[Rewrite]:
         """Return the rewrites in their order: an engine's compiler gets the graph before ours.
 
-        It has such rewrites itself, and looks for patterns that people write.
+        It has such rewrites itself, and looks for patterns that people write. Of loops it knows nothing.
         """
         place = next((place for place, each in enumerate(chosen) if each.name == "fuse"), None)
         if self.lowering is None or place is None:
             return chosen
-        first = [each for each in chosen[:place] if not isinstance(each, Own)]
+        first = [each for each in chosen[:place] if not isinstance(each, Own) or each.name == "hoist"]
         # It adds up in any order.
-        left = [each for each in chosen[:place] if isinstance(each, Own) and not each.required]
+        left = [each for each in chosen[:place] if each not in first and not each.required]
         return [*first, chosen[place], *left, *chosen[place + 1 :]]
 
     @contextmanager
@@ -162,6 +163,10 @@ def _rule(rewrite: Rewrite) -> Rule:
         return None
 
     return NodeRewriter(rule, name=rewrite.name)
+
+
+def _hoist(fgraph: FunctionGraph, task: Rewriting) -> None:
+    hoist(fgraph)
 
 
 def _note_order(fgraph: FunctionGraph, task: Rewriting) -> None:
@@ -252,6 +257,7 @@ def _on_whole_graphs(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable | 
 
 REGISTERED.extend(
     [
+        Own(_hoist, name="hoist"),
         Own(_note_order, name="note_order", required=True),
         *(Own(NodeRewriter(rule)) for rule in RULES),
         Own(NodeRewriter(_on_whole_graphs, name="read_behind_writes")),
