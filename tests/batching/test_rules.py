@@ -89,10 +89,6 @@ def _more() -> Iterator[Case]:
     yield "count_between", (real(7), np.linspace(-3.0, 3, 5)), {"uniform": False}
     yield "convolve", (real(4), real(3)), {"start": 1, "length": 4}
     yield "interp", (x, np.sort(real(4)), real(4)), {"left": None, "right": None}
-    for biases in ((), (real(4),)):
-        for groups in (1, 2):
-            static = {"stride": (1, 2), "padding": ((1, 0), (0, 1)), "dilation": (1, 1), "groups": groups}
-            yield "convolution", (real(2, 2, 3, 4), real(4, 2 // groups, 2, 2), *biases), static
     yield "diff", (cube,), {"axis": 1}
     for name in ("cholesky", "eigh", "eigvalsh", "eig", "matrix_rank", "svd"):
         static = {"cholesky": {"upper": False}, "matrix_rank": {"rtol": None}, "svd": {"full_matrices": False}}

@@ -200,6 +200,33 @@ def products() -> Iterator[Case]:
         yield "layer_norm_backward", (real(*lengths, seed=5), x, weight, mean, scale), {"axis": axis}
 
 
+def _of_windows(lengths: tuple[int, ...], kernel: tuple[int, ...], static: dict[str, Any]) -> Iterator[Case]:
+    """Yield a convolution, with a bias too, and its two transposes."""
+    groups = static["groups"]
+    x, weight = real(2, 2 * groups, *lengths), real(2 * groups, 2, *kernel, seed=1)
+    found = KERNELS["convolution"].types
+    assert found is not None
+    y = real(*found(x, weight, **static).shape, seed=2)
+    yield "convolution", (x, weight), static
+    yield "convolution", (x, weight, real(2 * groups, seed=3)), static
+    yield "convolution_transpose", (y, weight), {**static, "lengths": lengths}
+    yield "convolution_weight", (x, y), {**static, "kernel": kernel}
+
+
+def convolutions() -> Iterator[Case]:
+    """Yield convolutions over several axes, and their transposes: of a stride that leaves elements behind, too."""
+    windows: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+        ((4, 5), (2, 3), {"stride": (1, 2), "padding": ((1, 0), (1, 1)), "dilation": (1, 1), "groups": 1}),
+        ((6,), (2,), {"stride": (2,), "padding": ((1, 1),), "dilation": (3,), "groups": 2}),
+        ((2, 3, 3), (2, 1, 2), {"stride": (1, 1, 2), "padding": ((0, 0),) * 3, "dilation": (1, 2, 2), "groups": 1}),
+        # Windows of padding alone.
+        ((5,), (2,), {"stride": (4,), "padding": ((5, 3),), "dilation": (1,), "groups": 1}),
+        ((5,), (2,), {"stride": (2,), "padding": ((9, 9),), "dilation": (2,), "groups": 2}),
+    ]
+    for lengths, kernel, static in windows:
+        yield from _of_windows(lengths, kernel, static)
+
+
 def fft() -> Iterator[Case]:
     """Yield transforms of all lengths and divisors, cut and filled."""
     for norm, n in (("backward", 4), ("ortho", 5), ("forward", 3), ("backward", 6)):
@@ -265,5 +292,5 @@ def special() -> Iterator[Case]:
         yield name, (A,), {}
 
 
-_MAKERS = (elementwise, special, structure, indexing, reductions, products, fft, linalg)
+_MAKERS = (elementwise, special, structure, indexing, reductions, products, convolutions, fft, linalg)
 CASES: list[Case] = [case for make in _MAKERS for case in make()]

@@ -44,3 +44,15 @@ def test_a_rule_makes_nodes(backend: str, name: str) -> None:
     for _, values, static in _cases(backend, name)[:4]:
         found = of_rule_compiled(backend, name, values, static)
         assert_close(found, of_rule(backend, name, values, static), 1e-12, _described(values, static))
+
+
+@pytest.mark.parametrize("name", ["convolution", "convolution_transpose", "convolution_weight"])
+def test_an_engine_with_convolutions_alone(backend: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_unless(backend, "numpy", why="the other kernels are composed of the first one on any engine")
+    cases = BY_NAME[name]
+    expected = [of_rule(backend, name, values, static) for _, values, static in cases]
+    handle = load(backend)
+    for each in {"convolution_transpose", "convolution_weight"} - {name}:
+        monkeypatch.delitem(handle.kernels, each)
+    for (_, values, static), wanted in zip(cases, expected, strict=True):
+        assert_close(of_rule(backend, name, values, static), wanted, 1e-12, _described(values, static))

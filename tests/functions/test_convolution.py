@@ -195,6 +195,79 @@ def test_gradients_are_torchs(backend: str, axes: int, options: dict[str, Any]) 
         np.testing.assert_allclose(gradient(backend, loss, arrays[place]), values_of(tensor.grad), rtol=1e-9, atol=1e-9)
 
 
+def _second(loss: Any, arrays: Any) -> Any:
+    """Return derivatives of the first derivatives, which are squares and not only linear."""
+
+    def slopes(*given: ua.Array) -> ua.Array:
+        x, weight, bias = (ua.sum(each**3) for each in ua.grad(loss, argnums=(0, 1, 2))(*given))
+        found = x + weight + bias
+        return ua.real(found) if found.dtype.kind == "c" else found
+
+    return ua.grad(slopes, argnums=(0, 1, 2))(*arrays)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", *HALVES, "complex128"])
+def test_derivatives_of_both_orders_and_modes(backend: str, dtype: str) -> None:
+    options, kind = of_axes(OPTIONS[4], 2), ua.bfloat16 if dtype == "bfloat16" else dtype
+    given = operands("complex128" if dtype in COMPLEX else "float64", 2, 2)
+    exact = [ua.asarray(x.astype(kind)).astype("complex128" if dtype in COMPLEX else "float64") for x in given]
+    arrays = [x.astype(dtype) for x in exact]
+
+    def loss(*given: ua.Array) -> ua.Array:
+        found = ua.nn.conv2d(*given, **options)
+        return ua.sum(ua.real(found * found)) / 64 if dtype in COMPLEX else ua.sum(found**2) / 64
+
+    def composed(*given: ua.Array) -> ua.Array:
+        # Windows as columns, of which there are products.
+        x, weight, bias = given
+        static = {name: options[name] for name in ("stride", "padding", "dilation")}
+        columns = ua.nn.unfold(x, weight.shape[2:], **static).reshape((2, 2, 2 * 6, -1))
+        found = (weight.reshape((2, 3, -1)) @ columns).reshape((2, 6, -1)) + bias[:, None]
+        return ua.sum(ua.real(found * found)) / 64 if dtype in COMPLEX else ua.sum(found**2) / 64
+
+    every, atol = (0, 1, 2), {"float32": 1e-4, "float16": 2e-2, "bfloat16": 2e-1}.get(dtype, 1e-10)
+    for found, wanted in (
+        (ua.grad(loss, argnums=every)(*arrays), ua.grad(composed, argnums=every)(*exact)),
+        (ua.jvp(loss, arrays, arrays), ua.jvp(composed, exact, exact)),
+        *(() if dtype in HALVES else [(_second(loss, arrays), _second(composed, exact))]),
+    ):
+        for one, other in zip(found, wanted, strict=True):
+            scale = 1 + np.max(np.abs(as_numpy(other)))
+            assert one.dtype == (dtype if one.ndim else one.dtype)
+            np.testing.assert_allclose(as_numpy(one.astype(other.dtype)), as_numpy(other), rtol=0, atol=atol * scale)
+
+
+def test_derivatives_of_batches_and_compiled(backend: str) -> None:
+    options, arrays = of_axes(OPTIONS[4], 1), [ua.asarray(x) for x in operands("float64", 1, 2)]
+    several = [ua.stack([x, x * 2, x - 1]) for x in arrays]
+
+    def loss(*given: ua.Array) -> ua.Array:
+        return ua.sum(ua.nn.conv1d(*given, **options) ** 2)
+
+    slopes = ua.grad(loss, argnums=(0, 1, 2))
+    for axes in ((0, None, None), (None, 0, 0), (0, 0, None)):
+        given = [many if axis == 0 else one for many, one, axis in zip(several, arrays, axes, strict=True)]
+        rows = [slopes(*[x[row] if axis == 0 else x for x, axis in zip(given, axes, strict=True)]) for row in range(3)]
+        expected = [np.stack([as_numpy(each) for each in column]) for column in zip(*rows, strict=True)]
+        batched = ua.vmap(slopes, in_axes=axes)
+        for function in (batched, ua.compile(batched)):
+            for found, wanted in zip(function(*given), expected, strict=True):
+                np.testing.assert_allclose(as_numpy(found), wanted, rtol=1e-10, atol=1e-10)
+
+
+def test_compiled_batches_of_what_kernels_decline(backend: str) -> None:
+    x, weight = ua.ones((3, 1, 2, 4), dtype="int64"), ua.ones((3, 1, 2, 2), dtype="int64")
+    found = ua.compile(ua.vmap(ua.nn.conv1d))(x, weight)
+    assert_same(found, np.full((3, 1, 1, 3), 4))
+
+
+def test_the_derivative_by_images_of_padding_alone(backend: str) -> None:
+    slopes = ua.grad(lambda x, w: ua.sum(ua.nn.conv1d(x, w, padding=2)), argnums=(0, 1))
+    x, weight = slopes(ua.ones((2, 3, 0)), ua.ones((2, 3, 2)))
+    assert x.shape == (2, 3, 0)
+    assert_same(weight, np.zeros((2, 3, 2)))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
 def test_inside_a_trace(backend: str, dtype: str) -> None:
     skip_unless(backend, "jax", "tensorflow", why="an engine that traces")

@@ -14,6 +14,9 @@ from .linalg import matmul, promoted
 from .manipulation import expand_dims, reshape
 from .windows import Lengths, Padding, Windows, as_lengths, as_padding, zeros_for
 
+# The kernels of the derivatives of a convolution, by its input and by its weight.
+DERIVATIVES = "convolution_transpose", "convolution_weight"
+
 
 def check_axes(name: str, axes: int, x: Array, weight: Array) -> None:
     """Raise unless the input and the kernels of a convolution over so many axes have as many as they should."""
@@ -67,7 +70,7 @@ def _convolve(
     whole = (*images.shape[:1], weight.shape[0], *count)
     options = {"stride": strides, "padding": windows.padding, "dilation": dilations, "groups": groups}
     result = None
-    if size(whole) and weight.size:
+    if size(whole) and weight.size and images.size:
         # Engines raise errors, or give wrong shapes, for arrays without elements.
         result = attempt("convolution", images, weight, *biases, **options, out=target, result=(whole, x.dtype))
     if result is None:
@@ -106,7 +109,7 @@ def _accumulate(
     return total
 
 
-@mixed(namespace="nn", kernels=("convolution",), scratch=True)
+@mixed(kernels=("convolution",), derivatives=DERIVATIVES, namespace="nn", scratch=True)
 def conv1d(
     x: Array,
     weight: Array,
@@ -163,7 +166,7 @@ def conv1d(
     return _convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups, out)
 
 
-@mixed(namespace="nn", kernels=("convolution",), scratch=True)
+@mixed(kernels=("convolution",), derivatives=DERIVATIVES, namespace="nn", scratch=True)
 def conv2d(
     x: Array,
     weight: Array,
@@ -221,7 +224,7 @@ def conv2d(
     return _convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups, out)
 
 
-@mixed(namespace="nn", kernels=("convolution",), scratch=True)
+@mixed(kernels=("convolution",), derivatives=DERIVATIVES, namespace="nn", scratch=True)
 def conv3d(
     x: Array,
     weight: Array,

@@ -4,3 +4,4 @@ from . import computing as computing
 from . import learning as learning
 from . import matrices as matrices
 from . import moving as moving
+from . import sliding as sliding

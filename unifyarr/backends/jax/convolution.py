@@ -1,4 +1,4 @@
-"""Convolutions on JAX."""
+"""Convolutions on JAX, and their transposes."""
 
 from __future__ import annotations
 
@@ -30,6 +30,38 @@ def _convolution(
     return result
 
 
+@compiled
+@in_single
+def _convolution_transpose(
+    y: jax.Array, weight: jax.Array, /, *, lengths: tuple[int, ...], groups: int, **windows: Any
+) -> jax.Array:
+    shape = (y.shape[0], weight.shape[1] * groups, *lengths)
+    return _transposed(lambda x: _convolution(x, weight, groups=groups, **windows), shape, y)
+
+
+@compiled
+@in_single
+def _convolution_weight(
+    x: jax.Array, y: jax.Array, /, *, kernel: tuple[int, ...], groups: int, **windows: Any
+) -> jax.Array:
+    shape = (y.shape[1], x.shape[1] // groups, *kernel)
+    return _transposed(lambda weight: _convolution(x, weight, groups=groups, **windows), shape, y)
+
+
+def _transposed(function: Any, shape: tuple[int, ...], y: jax.Array) -> Any:
+    (found,) = jax.linear_transpose(function, jax.ShapeDtypeStruct(shape, y.dtype))(y)
+    return found
+
+
 def convolution(x: jax.Array, weight: jax.Array, /, *biases: jax.Array, **options: Any) -> Any:
     # XLA multiplies no truth values.
     return NotImplemented if x.dtype == bool else _convolution(x, weight, *biases, **options)
+
+
+def convolution_transpose(y: jax.Array, weight: jax.Array, /, **options: Any) -> Any:
+    # JAX transposes no functions of integers.
+    return NotImplemented if y.dtype.kind in "biu" else _convolution_transpose(y, weight, **options)
+
+
+def convolution_weight(x: jax.Array, y: jax.Array, /, **options: Any) -> Any:
+    return NotImplemented if x.dtype.kind in "biu" else _convolution_weight(x, y, **options)

@@ -1,6 +1,7 @@
 """The rules of all kernels, in modules named as those that define the functions; importing one fills the tables."""
 
 from . import attention as attention
+from . import convolutions as convolutions
 from . import decompositions as decompositions
 from . import elementwise as elementwise
 from . import fft as fft

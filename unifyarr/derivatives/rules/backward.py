@@ -36,10 +36,14 @@ def backward(name: str, composed: Callable[..., Result]) -> Callable[..., Result
         pairs = zip(found, k.whole(g, out), strict=True) if type(found) is tuple else [(found, g)]
         return pull(k, k, list(pairs), leaves, operands, True)
 
+    return kernel_or(name, composed)
+
+
+def kernel_or(name: str, composed: Callable[..., Result]) -> Callable[..., Result]:
+    """Return ``function(k, *operands, **static)``, which calls a kernel with a rule of its own, or what is composed."""
+
     def call(k: Kernels, *operands: Native, **static: object) -> Result:
-        if not k.has(name):
-            return composed(k, *operands, **static)
-        found: Result = getattr(k, name)(*operands, **static)
-        return found
+        found: Result = getattr(k, name)(*operands, **static) if k.has(name) else NotImplemented
+        return composed(k, *operands, **static) if found is NotImplemented else found
 
     return call

@@ -43,9 +43,13 @@ class BatchCall:
 
     def __call__(self, *values: Any, shape: Shape | None = None, **static: Any) -> Any:
         """Return what the kernel gives for values; ``shape`` is that of the result where it's no batch of the row's."""
+        if self.base.records and self._result is not None:
+            static["result"] = (self.size, *self._result[0]) if shape is None else shape, self._result[1]
+        return self.by_record(*values, **static)
+
+    def by_record(self, *values: Any, **static: Any) -> Any:
+        """Return the same, of a kernel whose record says the type of the result."""
         if self.base.records:
-            if self._result is not None:
-                static["result"] = (self.size, *self._result[0]) if shape is None else shape, self._result[1]
             static["offered"] = self._offered
         found = self._kernel(*values, **static)
         if found is NotImplemented:

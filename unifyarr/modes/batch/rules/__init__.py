@@ -1,5 +1,6 @@
 """The rules of all kernels; importing one fills the tables."""
 
+from . import convolutions as convolutions
 from . import elementwise as elementwise
 from . import indexing as indexing
 from . import linalg as linalg

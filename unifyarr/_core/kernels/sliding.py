@@ -1,0 +1,37 @@
+"""Kernels of windows that slide over the last axes: convolutions, and the transposes of what is linear in them."""
+
+from __future__ import annotations
+
+from ...typing import Shape
+from .record import CONTRACTION, declare
+from .types import ArrayType, Typed
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+def _counts(lengths: Shape, window: Shape, stride: Shape, padding: Pairs, dilation: Shape) -> Shape:
+    """Return how many windows there are along each axis."""
+    each = zip(lengths, window, stride, padding, dilation, strict=True)
+    return tuple([(length + sum(pair) - d * (size - 1) - 1) // s + 1 for length, size, s, pair, d in each])
+
+
+def _convolved(
+    x: Typed, weight: Typed, *biases: Typed, stride: Shape, padding: Pairs, dilation: Shape, groups: int
+) -> ArrayType:
+    counts = _counts(x.shape[2:], weight.shape[2:], stride, padding, dilation)
+    return ArrayType((x.shape[0], weight.shape[0], *counts), x.dtype)
+
+
+def _transposed(y: Typed, weight: Typed, *, lengths: Shape, groups: int, **static: object) -> ArrayType:
+    return ArrayType((y.shape[0], weight.shape[1] * groups, *lengths), y.dtype)
+
+
+def _weight(x: Typed, y: Typed, *, kernel: Shape, groups: int, **static: object) -> ArrayType:
+    return ArrayType((y.shape[1], x.shape[1] // groups, *kernel), x.dtype)
+
+
+# Three of one form that is linear in the input, the weight and the output. Each is the derivative of the others: the
+# second gives an input, of these lengths, and the third a weight, with a kernel of this shape.
+declare(CONTRACTION, "convolution", types=_convolved, adds=True)
+declare(CONTRACTION, "convolution_transpose", types=_transposed, adds=True)
+declare(CONTRACTION, "convolution_weight", types=_weight, adds=True)

@@ -1,0 +1,73 @@
+"""Convolutions and their transposes: a batch is more images or, with weights of its own, more groups of channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....typing import Shape
+from ..kernel_calls import BatchCall
+from ..natives import Batched
+from ..rule import rule
+
+# Images have the shape (images, channels, ...), weights (outputs, inputs / groups, ...).
+
+
+def _convolution(call: BatchCall, x: Batched, weight: Batched, *biases: Batched, **static: Any) -> Any:
+    k = call.k
+    dtype = k.dtype(x.value)
+    plain = [each.value for each in biases if each.is_constant and weight.is_constant]
+    found = _of_images(call, x, weight, *plain, **static)
+    for bias in biases[len(plain) :]:
+        shape = (call.size, 1, *call.shape(bias), *(1,) * len(static["stride"]))
+        found = k.add(found, k.reshape(call.front(bias), shape))
+    return k.astype(found, dtype)
+
+
+def _of_images(call: BatchCall, x: Batched, weight: Batched, *biases: Any, groups: int, **static: Any) -> Any:
+    """Call a kernel of images and weights that gives images."""
+    if weight.is_constant:
+        found = call.by_record(_images(call, x), weight.value, *biases, groups=groups, **static)
+        return found if x.is_constant else _divided(call, found, 0)
+    found = call.by_record(_channels(call, x), _images(call, weight), groups=groups * call.size, **static)
+    return _by_channels(call, found)
+
+
+def _weight(call: BatchCall, x: Batched, y: Batched, *, groups: int, **static: Any) -> Any:
+    """Correlate all channels as groups; one input that all have gives them outputs of one group."""
+    if groups == 1 and x.is_constant:
+        found = call.by_record(x.value, _channels(call, y), groups=1, **static)
+    else:
+        found = call.by_record(_channels(call, x), _channels(call, y), groups=groups * call.size, **static)
+    return _divided(call, found, 0)
+
+
+def _images(call: BatchCall, x: Batched) -> Any:
+    """Return the images of all elements behind each other, those of a constant once."""
+    if x.is_constant:
+        return x.value
+    images, *rest = call.shape(x)
+    return call.k.reshape(x.value, (call.size * images, *rest))
+
+
+def _channels(call: BatchCall, x: Batched) -> Any:
+    """Return images with the channels of all elements behind each other."""
+    k, (images, channels, *rest) = call.k, call.shape(x)
+    moved = k.permute_dims(call.front(x), (1, 0, *range(2, len(rest) + 3)))
+    return k.reshape(moved, (images, call.size * channels, *rest))
+
+
+def _divided(call: BatchCall, found: Any, axis: int) -> Any:
+    """Return an array whose axis has the elements of the batch behind each other, with an axis of them."""
+    shape: Shape = call.k.shape(found)
+    return call.k.reshape(found, (*shape[:axis], call.size, shape[axis] // call.size, *shape[axis + 1 :]))
+
+
+def _by_channels(call: BatchCall, found: Any) -> Any:
+    """Return the images of each element, whose channels lie behind each other."""
+    divided = _divided(call, found, 1)
+    return call.k.permute_dims(divided, (1, 0, *range(2, call.k.ndim(divided))))
+
+
+rule("convolution", _convolution)
+rule("convolution_transpose", _of_images)
+rule("convolution_weight", _weight)
