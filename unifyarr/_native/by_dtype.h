@@ -5,11 +5,11 @@ typedef struct {
     vectorcallfunc vectorcall;
     /* Kernels by the dtype that all natives have, and those of a native and a float; what serves all other operands. */
     PyObject *natives, *floats, *otherwise;
-    /* Whether kernels take the float first. */
-    int is_reflected;
     /* The class of the last operand, and what reads the dtype of its instances. */
     PyTypeObject *type;
     const PyGetSetDef *dtype;
+    /* Whether kernels take the float first. */
+    int is_reflected;
 } ByDtype;
 
 /* Integers up to this one are floats of any width that engines compute in at once. */
@@ -82,26 +82,7 @@ static PyObject *make_by_dtype(PyTypeObject *type, PyObject *args, PyObject *key
     return (PyObject *)path;
 }
 
-static int traverse_by_dtype(PyObject *self, visitproc visit, void *arg)
-{
-    ByDtype *path = (ByDtype *)self;
-    Py_VISIT(path->natives);
-    Py_VISIT(path->floats);
-    Py_VISIT(path->otherwise);
-    Py_VISIT(path->type);
-    return 0;
-}
-
-static void free_by_dtype(PyObject *self)
-{
-    ByDtype *path = (ByDtype *)self;
-    PyObject_GC_UnTrack(self);
-    Py_XDECREF(path->natives);
-    Py_XDECREF(path->floats);
-    Py_XDECREF(path->otherwise);
-    Py_XDECREF(path->type);
-    Py_TYPE(self)->tp_free(self);
-}
+HOLDS(ByDtype, by_dtype, natives, type)
 
 /* Tools read the signature there. */
 static PyMemberDef by_dtype_members[] = {
@@ -120,5 +101,6 @@ static PyTypeObject ByDtype_Type = {
     .tp_vectorcall_offset = offsetof(ByDtype, vectorcall),
     .tp_members = by_dtype_members,
     .tp_traverse = traverse_by_dtype,
-    .tp_dealloc = free_by_dtype,
+    .tp_clear = clear_by_dtype,
+    .tp_dealloc = free_held,
 };

@@ -31,29 +31,7 @@ static PyObject *make_called(PyTypeObject *type, PyObject *args, PyObject *keywo
     return (PyObject *)called;
 }
 
-static int traverse_called(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(((Called *)self)->function);
-    Py_VISIT(((Called *)self)->attributes);
-    return 0;
-}
-
-static int clear_called(PyObject *self)
-{
-    Py_CLEAR(((Called *)self)->function);
-    Py_CLEAR(((Called *)self)->attributes);
-    return 0;
-}
-
-static void free_called(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    if (((Called *)self)->weak_references) {
-        PyObject_ClearWeakRefs(self);
-    }
-    clear_called(self);
-    Py_TYPE(self)->tp_free(self);
-}
+HOLDS(Called, called, function, attributes)
 
 static PyMemberDef called_members[] = {
     {"_called", T_OBJECT_EX, offsetof(Called, function), 0, "The function that calls go to."},
@@ -89,5 +67,5 @@ static PyTypeObject Called_Type = {
     .tp_repr = show_function,
     .tp_traverse = traverse_called,
     .tp_clear = clear_called,
-    .tp_dealloc = free_called,
+    .tp_dealloc = free_held,
 };

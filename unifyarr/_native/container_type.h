@@ -10,26 +10,7 @@ static PyMemberDef nest_members[] = {
     {NULL},
 };
 
-static int traverse_nest(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(((Nest *)self)->items);
-    Py_VISIT(((Nest *)self)->kind);
-    return 0;
-}
-
-static int clear_nest(PyObject *self)
-{
-    Py_CLEAR(((Nest *)self)->items);
-    Py_CLEAR(((Nest *)self)->kind);
-    return 0;
-}
-
-static void free_nest(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    clear_nest(self);
-    Py_TYPE(self)->tp_free(self);
-}
+HOLDS(Nest, nest, items, kind)
 
 static PyTypeObject Nest_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
@@ -42,7 +23,7 @@ static PyTypeObject Nest_Type = {
     .tp_members = nest_members,
     .tp_traverse = traverse_nest,
     .tp_clear = clear_nest,
-    .tp_dealloc = free_nest,
+    .tp_dealloc = free_held,
 };
 
 static int ready_nests(void)

@@ -8,6 +8,7 @@ Everything here has a twin in Python, which serves where the package was install
 
 #include "signals.h"
 #include "slots.h"
+#include "objects.h"
 #include "tracebacks.h"
 
 #include "engines.h"
@@ -16,6 +17,8 @@ Everything here has a twin in Python, which serves where the package was install
 #include "items.h"
 #include "stores.h"
 #include "by_dtype.h"
+#include "layouts.h"
+#include "into.h"
 #include "known.h"
 #include "leaves.h"
 #include "containers.h"
@@ -65,7 +68,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
 #else
     if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || ready_nests() < 0 || PyType_Ready(&Probe_Type) < 0 ||
         PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Called_Type) < 0 || PyType_Ready(&Program_Type) < 0 ||
-        PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&ByDtype_Type) < 0) {
+        PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&ByDtype_Type) < 0 || ready_into() < 0) {
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);
@@ -76,7 +79,8 @@ PyMODINIT_FUNC PyInit__compiled(void)
                  PyModule_AddObjectRef(made, "Called", (PyObject *)&Called_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Program", (PyObject *)&Program_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Watched", (PyObject *)&Watched_Type) < 0 ||
-                 PyModule_AddObjectRef(made, "ByDtype", (PyObject *)&ByDtype_Type) < 0)) {
+                 PyModule_AddObjectRef(made, "ByDtype", (PyObject *)&ByDtype_Type) < 0 ||
+                 PyModule_AddObjectRef(made, "Into", (PyObject *)&Into_Type) < 0)) {
         Py_CLEAR(made);
     }
     return made;

@@ -289,19 +289,7 @@ static PyObject *make_program(PyTypeObject *type, PyObject *args, PyObject *keyw
     return (PyObject *)program;
 }
 
-static int traverse_program(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(((Program *)self)->values);
-    Py_VISIT(((Program *)self)->code);
-    return 0;
-}
-
-static int clear_program(PyObject *self)
-{
-    Py_CLEAR(((Program *)self)->values);
-    Py_CLEAR(((Program *)self)->code);
-    return 0;
-}
+HOLDS(Program, program, values, code)
 
 static void free_program(PyObject *self)
 {

@@ -23,6 +23,32 @@ static int has_same_dtype(PyObject *one, PyObject *other)
     return is_same;
 }
 
+/* Whether two shapes have the same lengths, each of which is one object if it's short. */
+static int has_same_lengths(PyObject *one, PyObject *other)
+{
+    if (!PyTuple_CheckExact(one) || !PyTuple_CheckExact(other) || PyTuple_GET_SIZE(one) != PyTuple_GET_SIZE(other)) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(one); i++) {
+        if (PyTuple_GET_ITEM(one, i) != PyTuple_GET_ITEM(other, i)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether an attribute of two natives is the same or equal; -1 with an error set. */
+static int has_same(PyObject *one, PyObject *other, const PyGetSetDef *getter, PyObject *name)
+{
+    PyObject *first = attribute(one, getter, name), *second = first ? attribute(other, getter, name) : NULL;
+    int is_same = !second                                                ? -1
+                  : first == second || has_same_lengths(first, second) ? 1
+                                                                         : PyObject_RichCompareBool(first, second, Py_EQ);
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return is_same;
+}
+
 /* Whether a native holds its own memory, which it has in common with no other such. */
 static int owns_memory(const Engine *engine, PyObject *native)
 {

@@ -19,32 +19,6 @@ static int is_writable_block(Engine *engine, PyObject *native)
     return is_writable;
 }
 
-/* Whether two shapes have the same lengths, each of which is one object if it's short. */
-static int has_same_lengths(PyObject *one, PyObject *other)
-{
-    if (!PyTuple_CheckExact(one) || !PyTuple_CheckExact(other) || PyTuple_GET_SIZE(one) != PyTuple_GET_SIZE(other)) {
-        return 0;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(one); i++) {
-        if (PyTuple_GET_ITEM(one, i) != PyTuple_GET_ITEM(other, i)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Whether an attribute of two natives is the same or equal; -1 with an error set. */
-static int has_same(PyObject *one, PyObject *other, const PyGetSetDef *getter, PyObject *name)
-{
-    PyObject *first = attribute(one, getter, name), *second = first ? attribute(other, getter, name) : NULL;
-    int is_same = !second                                                ? -1
-                  : first == second || has_same_lengths(first, second) ? 1
-                                                                         : PyObject_RichCompareBool(first, second, Py_EQ);
-    Py_XDECREF(first);
-    Py_XDECREF(second);
-    return is_same;
-}
-
 static int by_address(const void *one, const void *other)
 {
     const char *first = *(char *const *)one, *second = *(char *const *)other;
@@ -156,12 +130,108 @@ static PyObject *compute_each(const Leaves *leaves, PyObject *y, const Paths *pa
     return made;
 }
 
+/* Where a native lies: from `start` on, before `end`. */
+typedef struct {
+    uintptr_t start, end;
+} Range;
+
+static int by_start(const void *one, const void *other)
+{
+    uintptr_t first = ((const Range *)one)->start, second = ((const Range *)other)->start;
+    return (first > second) - (first < second);
+}
+
+static int lie_apart(Range *ranges, Py_ssize_t count)
+{
+    qsort(ranges, count, sizeof *ranges, by_start);
+    for (Py_ssize_t i = 1; i < count; i++) {
+        if (ranges[i].start < ranges[i - 1].end) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The kernel that computes in the place of a leaf of the dtype and shape of another native, or beside a number, borrowed;
+   NULL where there's none, maybe with an error set. */
+static PyObject *kernel_for_leaf(Into *path, PyObject *leaf, PyObject *other, int is_beside_number, Range *ranges)
+{
+    Layout layout, beside;
+    if (Py_TYPE(leaf) != path->type) {
+        learn_type(path, Py_TYPE(leaf));
+    }
+    PyObject *dtype = path->exchange ? attribute(leaf, path->dtype, text_dtype) : NULL;
+    PyObject *kernel = dtype ? PyDict_GetItemWithError(path->kernels, dtype) : NULL;
+    int fits = kernel && place(path->exchange, leaf, &layout, &ranges[0].start, &ranges[0].end);
+    if (fits && is_beside_number) {
+        /* Elsewhere an engine may have other kernels for several natives than for one. */
+        fits = layout.device.type == ON_HOST && PySet_Contains(path->floats, dtype) == 1;
+    } else if (fits) {
+        fits = has_dtype(path, other, dtype) && place(path->exchange, other, &beside, &ranges[1].start, &ranges[1].end) &&
+               is_alike(&beside, &layout);
+    }
+    Py_XDECREF(dtype);
+    return fits && may_be_written(path, leaf) ? kernel : NULL;
+}
+
+/* The kernel that computes in the place of all leaves beside others or a number, borrowed; NULL where there's none, maybe
+   with an error set. They lie apart. */
+static PyObject *kernel_for_leaves(Into *path, const Leaves *leaves, PyObject *y, Range *ranges)
+{
+    Py_ssize_t count = PyList_GET_SIZE(leaves->arrays), columns = is_nest(y) ? 2 : 1;
+    PyObject *kernel = NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *other = columns > 1 ? PyList_GET_ITEM(leaves->natives[1], i) : NULL;
+        PyObject *found = kernel_for_leaf(path, PyList_GET_ITEM(leaves->natives[0], i), other, !other, ranges + columns * i);
+        if (!found || (kernel && found != kernel)) {
+            return NULL;
+        }
+        kernel = found;
+    }
+    return kernel && lie_apart(ranges, columns * count) ? kernel : NULL;
+}
+
+/* Whether no derivative may be taken through leaves and what is beside them; -1 with an error set. */
+static int are_unwatched(const Into *path, const Leaves *leaves)
+{
+    PyObject *all = path->is_watched == Py_None ? NULL : PyList_AsTuple(leaves->natives[0]);
+    PyObject *others = all ? PyList_AsTuple(leaves->natives[1]) : NULL;
+    PyObject *natives = others ? PySequence_Concat(all, others) : NULL;
+    PyObject *told = natives ? PyObject_CallObject(path->is_watched, natives) : NULL;
+    int is_watched = told ? PyObject_IsTrue(told) : PyErr_Occurred() ? -1 : 0;
+    Py_XDECREF(all);
+    Py_XDECREF(others);
+    Py_XDECREF(natives);
+    Py_XDECREF(told);
+    return is_watched < 0 ? -1 : !is_watched;
+}
+
+/* Have an engine compute in the place of all leaves in one call, beside others or a number: True where that's done, NULL where
+   it isn't for it, or with an error set. */
+static PyObject *update_together(Into *path, const Leaves *leaves, PyObject *y)
+{
+    PyObject *number = is_nest(y) ? NULL : y ? float_of(y) : NULL, *done = NULL;
+    Range *ranges = y && (is_nest(y) || number) ? PyMem_New(Range, 2 * PyList_GET_SIZE(leaves->arrays)) : NULL;
+    PyObject *kernel = ranges ? kernel_for_leaves(path, leaves, y, ranges) : NULL;
+    if (kernel && are_unwatched(path, leaves) > 0) {
+        done = call_path(kernel, leaves->natives[0], number ? number : leaves->natives[1], NULL);
+        if (done) {
+            Py_SETREF(done, Py_NewRef(Py_True));
+        }
+    }
+    PyMem_Free(ranges);
+    Py_XDECREF(number);
+    return done;
+}
+
 /* Write what a function gives of each leaf to the leaf; NotImplemented where that's for Python. */
 static PyObject *update_leaves(Leaves *leaves, PyObject *y, const Paths *paths)
 {
     int is_beside_number = y && !is_nest(y);
     PyObject *path = is_beside_number && !leaves->engine->is_mutable ? NULL : path_of(leaves->engine, paths, SEVERAL), *made = NULL;
-    if (path) {
+    if (path && Py_IS_TYPE(path, &Into_Type)) {
+        made = update_together((Into *)path, leaves, y);
+    } else if (path) {
         made = compute_together(path, leaves->natives[0], is_nest(y) ? leaves->natives[1] : y);
     }
     if (!made && !PyErr_Occurred()) {

@@ -70,37 +70,7 @@ static PyObject *make_watched(PyTypeObject *type, PyObject *args, PyObject *keyw
     return (PyObject *)watched;
 }
 
-static int traverse_watched(PyObject *self, visitproc visit, void *arg)
-{
-    Watched *watched = (Watched *)self;
-    Py_VISIT(watched->namespaces);
-    Py_VISIT(watched->names);
-    Py_VISIT(watched->objects);
-    Py_VISIT(watched->call);
-    Py_VISIT(watched->general);
-    return 0;
-}
-
-static int clear_watched(PyObject *self)
-{
-    Watched *watched = (Watched *)self;
-    Py_CLEAR(watched->objects);
-    Py_CLEAR(watched->namespaces);
-    Py_CLEAR(watched->names);
-    Py_CLEAR(watched->call);
-    Py_CLEAR(watched->general);
-    return 0;
-}
-
-static void free_watched(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    if (((Watched *)self)->weak_references) {
-        PyObject_ClearWeakRefs(self);
-    }
-    clear_watched(self);
-    Py_TYPE(self)->tp_free(self);
-}
+HOLDS(Watched, watched, namespaces, general)
 
 static PyTypeObject Watched_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
@@ -114,5 +84,5 @@ static PyTypeObject Watched_Type = {
     .tp_weaklistoffset = offsetof(Watched, weak_references),
     .tp_traverse = traverse_watched,
     .tp_clear = clear_watched,
-    .tp_dealloc = free_watched,
+    .tp_dealloc = free_held,
 };

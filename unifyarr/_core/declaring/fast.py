@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..._native import core
-from ..._native.tables import by_dtype
+from ..._native.tables import by_dtype, into_by_dtype
 from ..arrays.array import Array
 from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
@@ -226,7 +226,7 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
         return at_once(out, x, x) and into(out, x)
 
     if declaration.is_unary:
-        return unary
+        return _at_once_into(backend, direct, unary)
     takes_scalars = declaration.name in backend.takes_scalars
     takes = _takes(backend, declaration)
 
@@ -238,4 +238,11 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
             fits = at_once(out, x1, x2)
         return fits and into(out, x1, x2)
 
-    return fast
+    return _at_once_into(backend, direct, fast)
+
+
+def _at_once_into(backend: Handle, direct: ByDtype, otherwise: FastPath) -> FastPath:
+    if backend.writable_by is None:
+        return otherwise
+    watched, asked = backend.is_watched, backend.writable_by
+    return into_by_dtype(direct, {}, frozenset(), otherwise, is_watched=watched, asked=asked)

@@ -35,6 +35,7 @@ _KINDS: dict[str, tuple[type, str]] = {
     "plain_keys": (str, 'a string: "", "windows" or "basic"'),
     "plain_values": (dict, "a dict from dtypes to sets of types of numbers"),
     "plain_selections": (frozenset, "a frozenset of dtypes"),
+    "writable_by": (str, "the name of an attribute"),
     "takes_scalars": (Collection, "a set of names of functions"),
     "by_layout": (Mapping, "a mapping from names of kernels to characters of dtypes"),
     "reordering": (Collection, "a set of names of kernels"),

@@ -106,6 +106,10 @@ class Speed(Values[Native]):
         """
         return False
 
+    # The name of an attribute of natives that raises for those which mustn't be written. With it, and with the table of
+    # functions that DLPack has classes of arrays bring, the compiled core serves such calls; never where it's ``None``.
+    writable_by: str | None = None
+
     # -- compiled functions on memory of the host ---------------------------------------------------------------------
 
     def host_loops(self) -> HostLoops | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..._native.tables import by_dtype
+from ..._native.tables import by_dtype, into_by_dtype
 from . import _direct as np
 from . import _pool, elementwise
 from ._bfloat16 import BFLOAT16
@@ -25,6 +25,9 @@ def _ufunc_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _DOUBLE, _SINGLE = np.dtype(np.float64), np.dtype(np.float32)
+# The dtypes of arrays that ufuncs write to by themselves: NumPy's own numbers.
+_FLOATS = tuple(map(np.dtype, "efd"))
+_KEPT = (*map(np.dtype, "?bhilqBHILQFD"), *_FLOATS)
 
 
 def _takes_floats(ufunc: Any) -> bool:
@@ -93,6 +96,10 @@ def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
                 return False
         return ufunc(x1, x2, out) is out
 
+    def of_floats(x1: np.ndarray, x2: Any, target: Any) -> bool:
+        # Integers can fail when some of the result is written, and complex powers to one number are other functions.
+        return x1.dtype.kind == "f" and of_two(x1, x2, target)
+
     def by_name(x1: np.ndarray, x2: Any, target: Any) -> bool:
         out = target._native
         if (x1 is not out and x1.shape != out.shape) or out.dtype is BFLOAT16:
@@ -101,12 +108,12 @@ def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
             return False
         return (ufunc(x1, out=out) if x2 is None else ufunc(x1, x2, out=out)) is out
 
-    if ufunc is np.pow:
-        # Integers can fail when some of the result is written, and complex powers to one number are other functions.
-        return lambda x1, x2, target: x1.dtype.kind == "f" and of_two(x1, x2, target)
-    if not isinstance(ufunc, np.ufunc) or ufunc in _BY_NAME:
+    if not isinstance(ufunc, np.ufunc):
         return by_name
-    return of_one if ufunc.nin == 1 else of_two
+    by_place, dtypes = ufunc not in _BY_NAME, _FLOATS if ufunc is np.pow else _KEPT
+    path = by_name if not by_place else of_one if ufunc.nin == 1 else of_floats if ufunc is np.pow else of_two
+    floats = frozenset((_DOUBLE, _SINGLE) if takes_floats else ())
+    return into_by_dtype(dict.fromkeys(dtypes, ufunc), {}, floats, path, by_place=by_place, reads_first=True)
 
 
 def _large(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -57,6 +57,7 @@ from . import (
 from ._items import NUMBERS, number_of
 from ._overlap import extent, independent, layout, may_share_memory
 from ._private import (
+    VERSION,
     MappingKey,
     disabled_torch_function,
     foreach_copy_,
@@ -122,6 +123,7 @@ class Backend(base.Backend[Tensor]):
         }
     )
     writes_at_once = staticmethod(_targets.writes_at_once)
+    writable_by = VERSION
     borrow = staticmethod(_targets.borrow)
     number_of = staticmethod(number_of)
     memory_of = staticmethod(_targets.memory_of)

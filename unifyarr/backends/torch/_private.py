@@ -107,11 +107,14 @@ def _refuse_inference(x: Tensor) -> None:
         raise RuntimeError("an inference tensor is written in inference mode alone")
 
 
-# Raises for an inference tensor, of which there's no version, and takes less time than ``is_inference``.
-refuse_inference: Any = _refuse_inference if private("torch.Tensor._version") is None else attrgetter("_version")
+# The attribute that says how often a tensor was written.
+VERSION = "_version" if private("torch.Tensor._version") is not None else None
 
-# How often a tensor was written; without it nothing that was known of one is taken to hold later.
-version_of: Any = attrgetter("_version") if private("torch.Tensor._version") is not None else lambda _: object()
+# Raises for an inference tensor, of which there's no version, and takes less time than ``is_inference``.
+refuse_inference: Any = _refuse_inference if VERSION is None else attrgetter(VERSION)
+
+# Without it nothing that was known of a tensor is taken to hold later.
+version_of: Any = (lambda _: object()) if VERSION is None else attrgetter(VERSION)
 
 _has_base = private("torch.Tensor._base") is not None
 _is_zero: Any = private("torch.Tensor._is_zerotensor")
@@ -158,6 +161,7 @@ def library_of_kernels() -> ctypes.CDLL | None:
 
 
 __all__ = [
+    "VERSION",
     "FakeTensorMode",
     "MappingKey",
     "base_of",

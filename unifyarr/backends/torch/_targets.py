@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from ..._native.tables import into_by_dtype
 from ._overlap import independent, is_same_window, span
-from ._private import foreach_in_place, peek_interpreter_stack, refuse_inference
+from ._private import VERSION, peek_interpreter_stack, refuse_inference
 from ._shared import WIDE, has_accelerator, takes_number
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
@@ -92,6 +93,11 @@ def borrow(x: Tensor, array: np.ndarray) -> Any:
         return NotImplemented
 
 
+def is_recorded(*operands: object) -> bool:
+    """Return whether torch may record gradients through tensors among some operands."""
+    return any(x.requires_grad for x in operands if isinstance(x, Tensor))
+
+
 def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
     return all(length in (1, wanted) for length, wanted in zip(reversed(shape), reversed(to), strict=False))
 
@@ -150,62 +156,33 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
             native(x1, x2, out=out)
         except RuntimeError:
             # Before it writes: through ``out=`` no gradient is recorded, but an assignment records them.
-            if any(x.requires_grad for x in (x1, x2, out) if isinstance(x, Tensor)):
+            if is_recorded(out, x1, x2):
                 return False
             raise
         return True
 
-    return fast
+    if VERSION is None:
+        return fast
+    kernels, updates = dict.fromkeys(dtypes, native), dict.fromkeys(dtypes, in_place)
+    return into_by_dtype(kernels, updates, frozenset(WIDE), fast, is_watched=is_recorded, asked=VERSION)
 
 
-def into_several(name: str) -> Callable[..., bool]:
+def into_several(update: Callable[..., Any]) -> Callable[..., bool]:
     """Return what computes into each of several tensors beside another one or a number: in all of them, or in none."""
-    update = foreach_in_place[name]
+    # The engine has no derivative of it.
+    return into_by_dtype(
+        dict.fromkeys(WIDE, update), {}, frozenset(WIDE), _declines, is_watched=is_watched, asked=VERSION
+    )
 
-    def fast(targets: Sequence[Tensor], beside: Sequence[Tensor] | float) -> bool:
-        if update is None or forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
-            return False
-        starts: list[int] = []
-        ends: list[int] = []
-        is_several = has_accelerator()
-        if isinstance(beside, (int, float)):
-            # Elsewhere the engine has other kernels for a list than for a tensor.
-            if is_several or not all(takes_number(out.dtype, beside) for out in targets):
-                return False
-            others, beside = targets, float(beside)
-        else:
-            others = beside
-        try:
-            for out, x in zip(targets, others, strict=True):
-                # What is plain, dense, and alike can't fail.
-                dtype = out.dtype
-                if not type(out) is type(x) is Tensor or dtype not in WIDE or x.dtype is not dtype:
-                    return False
-                if out.requires_grad or x.requires_grad or (is_several and out.device != x.device):
-                    return False
-                refuse_inference(out)
-                start, place, count = out.data_ptr(), x.data_ptr(), out.nbytes
-                # On the meta device there's no address.
-                if not (start and place and x.nbytes == count and out.is_contiguous() and x.is_contiguous()):
-                    return False
-                # Vectors of as many bytes have one shape.
-                if not out.dim() == 1 == x.dim() and out.shape != x.shape:
-                    return False
-                starts.append(start)
-                ends.append(start + count)
-                if others is not targets:
-                    starts.append(place)
-                    ends.append(place + count)
-        except (RuntimeError, ValueError):
-            # Of another layout, or of several backends.
-            return False
-        starts.sort()
-        ends.sort()
-        # Where each one has ended when the next one starts, they lie apart.
-        for end, start in zip(ends, starts[1:], strict=False):
-            if start < end:
-                return False
-        update(targets, beside)
+
+def _declines(*_: object) -> bool:
+    # Only the compiled core knows at once that no tensor overlaps another one.
+    return False
+
+
+def is_watched(*tensors: Tensor) -> bool:
+    """Return whether a derivative may be taken through plain tensors."""
+    if forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
         return True
-
-    return fast
+    # Sooner than ``any``, which makes a generator.
+    return True in [x.requires_grad for x in tensors]

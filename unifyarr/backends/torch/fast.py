@@ -18,7 +18,7 @@ from . import elementwise
 from ._complex import pow_number
 from ._division import floor_divide_floats
 from ._items import get_copy, get_item, get_transpose, set_item
-from ._private import count_modes, peek_interpreter_stack
+from ._private import count_modes, foreach_in_place, peek_interpreter_stack
 from ._shared import (
     COMPLEX,
     FLOAT,
@@ -196,7 +196,7 @@ PATHS: dict[str, Callable[..., Any]] = {
     "out_subtract": into("sub", torch.int64),
     "out_multiply": into("mul", torch.int64, *COMPLEX),
     "out_divide": into("div"),
-    **{f"several_{name}": into_several(name) for name in ("add", "subtract", "multiply", "divide")},
+    **{f"several_{name}": into_several(update) for name, update in foreach_in_place.items() if update},
     "add": _arithmetic(elementwise.add, torch.bool, *INTEGER, promoted=_with_masks(*_FLOATING, torch.int64)),
     # The engine subtracts no masks.
     "subtract": _arithmetic(elementwise.subtract, *INTEGER),

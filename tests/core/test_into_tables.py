@@ -1,0 +1,157 @@
+"""Results that tables of kernels write, in C, to arrays that fit; all others take another way, with the same values."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr import Container
+from unifyarr._native import core
+
+from ..natives import skip_unless
+from ..oracle import as_numpy, assert_same
+
+
+def frames(call: Callable[[], object]) -> list[str]:
+    """Return the functions of Python that a call enters when it's made for the third time."""
+    call()
+    call()
+    found: list[str] = []
+
+    def see(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            found.append(frame.f_code.co_qualname)
+
+    sys.setprofile(see)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return found[1:]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_function_of_python_runs(backend: str, dtype: str) -> None:
+    skip_unless(backend, "numpy", "torch", why="engines that write their arrays")
+    if core is None:
+        pytest.skip("the compiled core does that")
+    x, y, z = (ua.asarray([1.0, 2.0, 3.0], dtype=dtype) for _ in range(3))
+    for call in (
+        lambda: ua.add(x, y, out=z),
+        lambda: ua.add(x, y, out=x),
+        lambda: ua.add(x[:2], y[:2], out=z[1:]),
+        lambda: ua.multiply(x, 2, out=z),
+        lambda: ua.maximum(x, y, out=z),
+        lambda: ua.exp(x, out=z),
+        lambda: x.__iadd__(y),
+        lambda: x.__imul__(0.5),
+        lambda: x.__isub__(1),
+    ):
+        assert frames(call) == []
+
+
+# Of an array of ten elements.
+WINDOWS = (
+    slice(0, 4),
+    slice(1, 5),
+    slice(4, 8),
+    slice(0, 8, 2),
+    slice(1, 9, 2),
+    slice(8, 0, -2),
+    slice(2, 3),
+    slice(3, 3),
+)
+
+
+@pytest.mark.parametrize("function", [ua.add, ua.subtract, ua.maximum, ua.hypot], ids=lambda each: each.__name__)
+def test_operands_and_targets_lie_in_all_ways(backend: str, function: Any) -> None:
+    numpys = getattr(np, function.__name__)
+    start = np.linspace(-3.0, 7.5, 10)
+    for one in WINDOWS:
+        for two in WINDOWS:
+            for target in WINDOWS:
+                expected, x = start.copy(), ua.asarray(start.copy())
+                try:
+                    wanted = numpys(expected[one], expected[two])
+                except ValueError:
+                    continue
+                if wanted.shape != expected[target].shape:
+                    continue
+                expected[target] = wanted
+                function(x[one], x[two], out=x[target])
+                assert_same(x, expected, what=(one, two, target))
+
+
+def test_an_operand_that_shows_an_element_twice(backend: str) -> None:
+    x, z = ua.broadcast_to(ua.asarray([2.0]), (3,)), ua.zeros(3)
+    assert_same(ua.add(x, x, out=z), [4.0, 4.0, 4.0])
+    z += x
+    assert_same(z, [6.0, 6.0, 6.0])
+
+
+def test_gradients_and_tensors_that_mustnt_be_written() -> None:
+    torch = pytest.importorskip("torch")
+    with torch.inference_mode():
+        fixed = torch.zeros(3)
+    weight, z = torch.ones(3, requires_grad=True), ua.asarray(torch.zeros(3))
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="inference"):
+            ua.add(ua.asarray(torch.ones(3)), ua.asarray(torch.ones(3)), out=ua.asarray(fixed))
+        with pytest.raises(RuntimeError, match="inference"):
+            ua.exp(ua.asarray(torch.ones(3)), out=ua.asarray(fixed))
+        assert fixed.tolist() == [0.0, 0.0, 0.0]
+        for call in (ua.exp, lambda x, out: ua.multiply(x, x, out=out)):
+            target = ua.asarray(torch.zeros(3))
+            call(ua.asarray(weight), out=target)
+            assert target.native.requires_grad
+    z += ua.asarray(weight * 2)
+    (found,) = torch.autograd.grad(z.native.sum(), weight)
+    assert found.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_lazily_negated_and_conjugated_operands() -> None:
+    torch = pytest.importorskip("torch")
+    values = torch.tensor([1 + 2j, 3 - 4j], dtype=torch.complex128)
+    negated = values.conj().imag
+    assert negated.is_neg()
+    x, y = ua.asarray(negated), ua.asarray(torch.tensor([10.0, 20.0], dtype=torch.float64))
+    z = ua.zeros(2, backend="torch")
+    assert ua.add(x, y, out=z).tolist() == [8.0, 24.0]
+    x += y
+    assert as_numpy(x).tolist() == [8.0, 24.0]
+    assert values.imag.tolist() == [-8.0, -24.0]
+    c = ua.asarray(values.conj())
+    c *= ua.asarray(torch.tensor([1j, 1j], dtype=torch.complex128))
+    assert c.tolist() == [(1 + 8j) * 1j, (3 + 24j) * 1j]
+
+
+def test_leaves_of_engines_that_compute_in_all_of_them_at_once() -> None:
+    torch = pytest.importorskip("torch")
+    base = torch.arange(6.0)
+    for c, d in (
+        # Leaves that meet, one that is another's operand, and one that has another dtype.
+        (
+            Container(a=ua.asarray(base[:3]), b=ua.asarray(base[3:])),
+            Container(a=ua.asarray(base[3:]), b=ua.asarray(base[:3])),
+        ),
+        (
+            Container(a=ua.asarray(torch.ones(3)), b=ua.asarray(torch.ones(2, 2).T)),
+            Container(a=ua.ones(3), b=ua.ones((2, 2))),
+        ),
+        (
+            Container(a=ua.asarray(torch.ones(3)), b=ua.asarray(torch.ones(2, dtype=torch.float64))),
+            Container(a=ua.asarray(torch.ones(3)), b=ua.asarray(torch.ones(2, dtype=torch.int64))),
+        ),
+        (Container(a=ua.asarray(torch.ones(0)), b=ua.asarray(torch.ones(()))), 2.0),
+    ):
+        d = d.to_backend("torch") if isinstance(d, Container) else d
+        expected = [as_numpy(leaf) for leaf in (c + d).leaves()]
+        c += d
+        for leaf, each in zip(c.leaves(), expected, strict=True):
+            assert_same(leaf, each.astype(as_numpy(leaf).dtype))

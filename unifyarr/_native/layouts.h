@@ -1,0 +1,85 @@
+/* Where natives lie in memory, told by the table of functions that DLPack has classes of arrays bring
+(`__dlpack_c_exchange_api__`). The structures are DLPack's, of version 1. */
+
+#include <stdint.h>
+
+/* The type of a device whose memory the host reads. */
+enum { ON_HOST = 1 };
+
+typedef struct {
+    void *data;
+    struct {
+        int32_t type, id;
+    } device;
+    int32_t ndim;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } dtype;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} Layout;
+
+/* The functions that aren't called here make arrays of other memory, and tell streams. */
+typedef struct {
+    struct {
+        uint32_t major, minor;
+        void *earlier;
+    } header;
+    void *allocate, *export, *import;
+    int (*describe)(void *native, Layout *layout);
+    void *stream;
+} Exchange;
+
+/* The table of a class, NULL where it has none of this version. */
+static const Exchange *exchange_of(PyTypeObject *type)
+{
+    PyObject *capsule = PyObject_GetAttrString((PyObject *)type, "__dlpack_c_exchange_api__");
+    const Exchange *exchange = capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
+    Py_XDECREF(capsule);
+    PyErr_Clear();
+    return exchange && exchange->header.major == 1 && exchange->describe ? exchange : NULL;
+}
+
+/* Where a native lies: the first address and the one after the last. 0 where it has no elements, where several of them share
+   memory, or where that isn't told. */
+static int place(const Exchange *exchange, PyObject *native, Layout *layout, uintptr_t *start, uintptr_t *end)
+{
+    if (exchange->describe(native, layout) < 0) {
+        /* It has no address, or none that is its own. */
+        PyErr_Clear();
+        return 0;
+    }
+    int64_t last = 0;
+    for (int32_t i = 0; i < layout->ndim; i++) {
+        if (!layout->shape[i] || layout->strides[i] < 0 || (!layout->strides[i] && layout->shape[i] > 1)) {
+            return 0;
+        }
+        last += (layout->shape[i] - 1) * layout->strides[i];
+    }
+    *start = (uintptr_t)layout->data + layout->byte_offset;
+    *end = *start + (uintptr_t)(last + 1) * ((layout->dtype.bits * layout->dtype.lanes + 7) / 8);
+    return layout->data != NULL;
+}
+
+/* Whether natives have the same shape, on the same device. */
+static int is_alike(const Layout *one, const Layout *other)
+{
+    if (one->ndim != other->ndim || one->device.type != other->device.type || one->device.id != other->device.id) {
+        return 0;
+    }
+    for (int32_t i = 0; i < one->ndim; i++) {
+        if (one->shape[i] != other->shape[i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether a kernel may read a native while it writes another one of the same shape, on the same device: they lie apart. */
+static int is_beside(const Exchange *exchange, PyObject *native, const Layout *out, uintptr_t start, uintptr_t end)
+{
+    Layout layout;
+    uintptr_t first, last;
+    return place(exchange, native, &layout, &first, &last) && is_alike(&layout, out) && (last <= start || end <= first);
+}
