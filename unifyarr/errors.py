@@ -130,6 +130,10 @@ class BadThunkOutput(DebugModeError):
     """A kernel computes other values than the body of its function, or other values when it's given a buffer."""
 
 
+class BadKind(DebugModeError):
+    """An operation isn't of the kind that it's declared to be: a part of its operands gives no part of its result."""
+
+
 class BadOptimization(DebugModeError):
     """A rewritten graph computes another value than the traced graph."""
 

@@ -1,41 +1,35 @@
-"""One call of a user's operation: which kernel does it, in whose memory, and what comes back.
-
-Kernels are looked up at each call, so that one registered later serves from then on. What they return shares memory
-with no array that was passed: where a ``view_map`` says that it may, it's copied, or an immutable native.
-"""
+"""One call of a user's operation without its arrays: what its kernels, its body and its derivative make of natives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ...errors import BackendFeatureError, BadViewMap, DtypeError, ShapeError, UnifyarrError
+from ...errors import BackendFeatureError, DtypeError, ShapeError, UnifyarrError
+from ...typing import Shape
 from ..arrays.array import Array, owner, wrap
 from ..arrays.ownership import read, share
 from ..arrays.recipes import root_of
 from ..declaring.cuts import KernelCut, is_cut
+from ..declaring.types import types_of
 from ..engines import dtypes
 from ..engines.handle import Handle
 from ..engines.registry import load
-from ..engines.tracing import capture, checking
-from ..kernels.record import ELEMENTWISE, Derivative
-from ..kernels.types import ArrayType
+from ..engines.tracing import capture
+from ..kernels.record import ELEMENTWISE
+from ..kernels.types import ArrayType, Typed
 from ..values import above
+from ..values.lengths import equal_as_known
 from ..values.native import Native
 from ..values.records import Record
 from ..values.shapes import broadcast
-from ..writing.inplace import check_device
-from .invoke import _call, _Declined, _is_plain, check_result, declined
+from .invoke import _Declined
 
 if TYPE_CHECKING:
-    from ..declaring.declare import Declaration
-    from ..declaring.operands import Call, Handler
+    from ..declaring.operands import Call
     from ..declaring.user_ops import OpFacts, UserKernel
-
-# The most cache keys for which an operation remembers its result's type.
-_REMEMBERED = 1024
 
 
 class Given(Record):
@@ -94,14 +88,14 @@ class Application:
         if result is NotImplemented:
             return result
         what = f"the {kernel.described} of {self.operation.name}() for {backend.name!r}"
-        check_count(what, self.operation, result)
+        self.operation.check_count(what, result)
         results = result if isinstance(result, tuple) else (result,)
         checked = [as_native(what, each, backend) for each in results]
         if self.operation.record.kind is ELEMENTWISE:
             self._check_elementwise(what, backend, natives, checked)
         if carrying and is_cut(backend, checked):
             raise KernelCut
-        for output, places in kernel.destroys.items():
+        for output, places in () if kernel.twin is None else kernel.twin.destroys.items():
             targets = [natives[self.places.index(place)] for place in places]
             if output >= len(checked):
                 raise TypeError(f"{what} returned no output {output}, which destroy_map keeps in an argument")
@@ -115,23 +109,30 @@ class Application:
                 )
         return tuple(checked)
 
+    def shape_of(self, shapes: Sequence[Shape]) -> Shape:
+        """Return the shape of the results of an elementwise operation."""
+        return broadcast(*shapes, name=self.operation.name)
+
     def _check_elementwise(
         self, what: str, backend: Handle, natives: Sequence[Native], results: Sequence[Native]
     ) -> None:
         shapes = [tuple(backend.shape(x)) for x in natives]
-        wanted = broadcast(*shapes, name=self.operation.name)
+        wanted = tuple(self.shape_of(shapes))
         for each in results:
-            if tuple(backend.shape(each)) != tuple(wanted):
+            if tuple(backend.shape(each)) != wanted:
                 raise ShapeError(
-                    f"{what} gave shape {tuple(backend.shape(each))} for arrays of shapes {', '.join(map(str, shapes))}"
-                    f": the op is declared elementwise, which gives {tuple(wanted)}; declare it without kind="
+                    f"{what} gave shape {tuple(backend.shape(each))} for arrays of shapes "
+                    f"{', '.join(map(str, shapes))}: the op is declared "
+                    f"elementwise, which gives {wanted}; declare it without kind="
                 )
 
+    def types(self, arrays: Sequence[Typed]) -> Sequence[ArrayType] | None:
+        """Return the types of the results that the record tells for arrays of types, ``None`` if it doesn't."""
+        found: Any = types_of(self.operation.record, self._positional(arrays), self.static)
+        return found  # type: ignore[no-any-return]
+
     def _call(self, kernel: UserKernel, natives: Sequence[Native], out: dict[str, object]) -> Any:
-        values = self._values(natives)
-        if self.operation.parameters.variadic is not None:
-            values += values.pop()
-        return kernel.function(*values, **self.static, **out)
+        return kernel.function(*self._positional(natives), **self.static, **out)
 
     def _call_on_host(self, kernel: UserKernel, backend: Handle, natives: Sequence[Native]) -> Any:
         """Return what a kernel of NumPy's arrays gives, on the device of the first array."""
@@ -144,7 +145,7 @@ class Application:
                 if promised:
                     raise TypeError(f"{what} declines a call that it did when it was traced: this depends on values")
                 raise _Declined
-            check_count(what, self.operation, found)
+            self.operation.check_count(what, found)
             results = [as_native(what, each, host) for each in (found if isinstance(found, tuple) else (found,))]
             types = [ArrayType(x.shape, x.dtype) for x in results]
             if promised and types != promised:
@@ -153,11 +154,11 @@ class Application:
 
         def known() -> Sequence[ArrayType]:
             given = tuple([ArrayType(tuple(backend.shape(x)), backend.dtype(x)) for x in natives])
-            promised[:] = kernel.learned.get((self, given), ())
+            promised[:] = self.types(given) or kernel.learned.get((self, given), ())
             if not promised:
                 raise TypeError(
                     f"{what} computes on the host, and what the engine traces has to know the shapes and dtypes of its "
-                    "results before: write a body, or call it inside ua.compile"
+                    f"results before: declare @{self.operation.name}.infer, write a body, or call it inside ua.compile"
                 )
             return promised
 
@@ -187,7 +188,7 @@ class Application:
             backend.carries_derivative(native) or backend.hides_values(native) for native in natives
         ):
             return NotImplemented
-        run = backend.with_pullback(partial(_computed, self, backend), partial(self.pulled, backend))
+        run = backend.with_pullback(partial(computed, self, backend), partial(self.pulled, backend))
         return tuple(run(*natives))
 
     def pulled(
@@ -197,9 +198,7 @@ class Application:
         operation = self.operation
         assert operation.pullback is not None
         given = [wrap(native, backend) for native in natives]
-        values = self._values(given)
-        if operation.parameters.variadic is not None:
-            values += values.pop()
+        values = self._positional(given)
         several = operation.is_several(tuple(results))
         upstream, outputs = (
             tuple([wrap(x, backend) for x in each]) if several else wrap(each[0], backend)
@@ -220,6 +219,13 @@ class Application:
             raise TypeError(f"{what} returned {len(flat)} cotangents for {len(given)} arrays: one for each is wanted")
         return [_cotangent(what, each, x) for each, x in zip(flat, given, strict=True)]
 
+    def _positional(self, arrays: Sequence[object]) -> list[Any]:
+        # What kernels take by position.
+        values = self._values(arrays)
+        if self.operation.parameters.variadic is not None:
+            values += values.pop()
+        return values
+
     def _values(self, arrays: Sequence[object]) -> list[Any]:
         # What goes to each parameter of arrays.
         rest = iter(arrays)
@@ -233,23 +239,13 @@ def _cotangent(what: str, cotangent: object, x: Array) -> Any:
     if cotangent is None or dtypes.rank(x.dtype) < 2:
         return None
     array = cotangent if isinstance(cotangent, Array) else above.functions.asarray(cotangent, backend=x._backend.name)
-    if array.shape != x.shape:
+    if not equal_as_known(array.shape, x.shape):
         raise ShapeError(f"{what} returned shape {array.shape} for an array of shape {x.shape}")
     dtypes.check_cast(array.dtype, x.dtype, what)
     return read(capture(above.functions.astype(array, x.dtype, copy=False)))
 
 
-def _by_declaration(application: Application, operands: Sequence[Array]) -> object:
-    """Return the result where a derivative is taken and one was declared, else ``NotImplemented``."""
-    backend, natives = operands[0]._backend, [read(x) for x in operands]
-    found = backend.declared(application, natives)
-    if found is NotImplemented:
-        return found
-    results = tuple([wrap(native, backend) for native in found])
-    return results if application.operation.is_several(results) else results[0]
-
-
-def _computed(application: Application, backend: Handle, *natives: Native) -> list[Native]:
+def computed(application: Application, backend: Handle, *natives: Native) -> list[Native]:
     """Return the natives of the results, by the kernel or by the body."""
     kernel = application.operation.kernels.get(backend.name)
     found = NotImplemented if kernel is None else application.perform(kernel, backend, natives)
@@ -302,140 +298,6 @@ def _key(operation: OpFacts, name: str, value: object) -> Hashable:
     return (type(value), repr(value) if isinstance(value, (float, complex)) else value)
 
 
-def handle_operation(declaration: Declaration, call_next: Handler) -> Handler:
-    """Offer a user's operation to its kernel; its body is for where there is none, or it declines."""
-    operation = declaration.operation
-    if operation is None:
-        return call_next
-
-    def handler(call: Call) -> object:
-        application, operands = application_of(operation, call)
-        cut = None
-        if operation.record.derivative is Derivative.RULE and operands:
-            result = _by_declaration(application, operands)
-            if result is not NotImplemented:
-                return result
-        if operands and operands[0]._backend.name in operation.kernels and declaration not in declined.get():
-            try:
-                result = _offer(application, operands, call.out)
-                if result is not NotImplemented:
-                    return result
-            except KernelCut as found:
-                cut = found
-        return composed(operation, call_next(call), operands, call.backend, call.out, cut)
-
-    return handler
-
-
-def _offer(application: Application, operands: list[Array], out: Array | None) -> object:
-    operation, backend = application.operation, operands[0]._backend
-    natives = [read(x) for x in operands]
-    kernel, into = operation.kernels[backend.name], None
-    kind: Hashable = None
-    if out is not None or backend.name in operation.twins:
-        kind = (application, backend.name, tuple((x.shape, x.dtype) for x in operands))
-    if out is not None:
-        check_device(out, operands[0], f"out of {operation.name}()")
-        if kind in operation.types:
-            shape, dtype = operation.types[kind]
-            check_result(operation.name, out, shape, dtype)
-            if out.dtype == dtype:
-                kernel, into = _for_target(application, natives, out, kernel)
-    results = _run(application, kernel, operands, natives, into)
-    if results is NotImplemented and kernel.overwrites:
-        results = _run(application, operation.kernels[backend.name], operands, natives, None)
-    if results is NotImplemented:
-        return results
-    if out is not None and results[0] is out._native:
-        return out
-    results = distinct(operation, backend, _separate(application, backend, operands, natives, results))
-    arrays = tuple(wrap(native, backend) for native in results)
-    if kind is not None and len(arrays) == 1:
-        if len(operation.types) >= _REMEMBERED:
-            operation.types.clear()
-        operation.types[kind] = (arrays[0].shape, arrays[0].dtype)
-    return arrays if operation.is_several(arrays) else arrays[0]
-
-
-def _run(
-    application: Application, kernel: UserKernel, operands: list[Array], natives: list[Native], out: object
-) -> Any:
-    backend = operands[0]._backend
-
-    def perform(*natives: Native, **out: object) -> Any:
-        return backend.apply(application, kernel, natives, **out)
-
-    try:
-        return _call(perform, tuple(operands), natives, {} if out is None else {"out": out})
-    except _Declined:
-        return NotImplemented
-
-
-def _for_target(
-    application: Application, natives: list[Native], out: Array, kernel: UserKernel
-) -> tuple[UserKernel, object]:
-    """Return the kernel that writes a result of the type of ``out``, and what it's given for ``out``."""
-    backend, target = out._backend, out._native
-    plain = backend.mutable and _is_plain(out)
-    if not plain or any(map(backend.records_gradient, (target, *natives))):
-        return kernel, None
-    at = dict(zip(application.places, natives, strict=True))
-    for twin in application.operation.twins.get(backend.name, ()):
-        # What else it overwrites the caller still has.
-        if len(twin.victims) != 1 or twin.scratch:
-            continue
-        (victim,) = twin.victims
-        if victim not in at or at[victim] is not target:
-            continue
-        others = [(place, native) for place, native in at.items() if place != victim]
-        if not any(
-            backend.may_share_memory(native, target) and not twin.tolerates(victim, place, native is target)
-            for place, native in others
-        ):
-            return twin, None
-    shares = any(backend.may_share_memory(native, target) for native in natives)
-    return kernel, None if shares or not kernel.takes_out(backend) else target
-
-
-def _separate(
-    application: Application, backend: Handle, operands: list[Array], natives: list[Native], results: Sequence[Native]
-) -> list[Native]:
-    # What may share memory with an array gets memory of its own.
-    separate = []
-    for output, native in enumerate(results):
-        for place in application.operation.view_map.get(output, ()):
-            if place in application.places:
-                at = application.places.index(place)
-                share(root_of(operands[at]))
-                if backend.mutable and backend.may_share_memory(native, natives[at]):
-                    native = backend.copy(native)
-        separate.append(native)
-    return separate
-
-
-def distinct(
-    operation: OpFacts,
-    backend: Handle,
-    results: Sequence[Any],
-    may_share: Callable[[int, int], bool] = lambda first, second: False,
-) -> tuple[Any, ...]:
-    """Return the natives of results, each in memory of its own but for those that may share it.
-
-    Inside ``debug()`` that has to be so already.
-    """
-    separate = list(results)
-    for second, native in enumerate(results) if backend.mutable and len(results) > 1 else ():
-        for first in range(second):
-            if not may_share(first, second) and backend.may_share_memory(separate[first], native):
-                if checking():
-                    raise BadViewMap(
-                        f"{operation.name}() on backend {backend.name!r} returned outputs {first} and {second} in the "
-                        "same memory: return a copy"
-                    )
-                separate[second] = backend.copy(native)
-    return tuple(separate)
-
-
 def composed(
     operation: OpFacts,
     result: object,
@@ -455,7 +317,7 @@ def composed(
             f"and no body: register one with @{operation.name}.kernel(...), or write a body of functions of unifyarr"
         )
     what = f"the body of {operation.name}()"
-    check_count(what, operation, result)
+    operation.check_count(what, result)
     results = result if isinstance(result, tuple) else (result,)
     for each in results:
         if not isinstance(each, Array):
@@ -482,17 +344,6 @@ def _copied(x: Array) -> Array:
         return x.copy()
     share(root_of(x))
     return wrap(read(x), x._backend)
-
-
-def check_count(what: str, operation: OpFacts, result: Any) -> None:
-    """Raise unless as many results came as the annotation of the body says."""
-    several, nout = isinstance(result, tuple), operation.nout
-    if operation.several is None:
-        return
-    if several != operation.several or (several and nout is not None and nout != len(result)):
-        wanted = f"a tuple of {'any number of' if nout is None else nout} arrays" if operation.several else "one array"
-        came = f"a tuple of {len(result)}" if several else f"one {type(result).__name__}"
-        raise TypeError(f"{what} returned {came}, but the op is declared to return {wanted}")
 
 
 def as_native(what: str, native: object, backend: Handle) -> Any:

@@ -25,10 +25,10 @@ from ..engines.registry import load
 from ..engines.tracing import checking, inside, mode, running
 from ..values.records import Record
 from ..writing.inplace import as_target, check_backend, check_target
-from .applications import handle_operation
 from .body_checks import handle_kernels
 from .invoke import elementwise, store_out, store_several
 from .mapping import map_call
+from .operations import handle_operation
 
 if TYPE_CHECKING:
     from ..declaring.declare import Declaration

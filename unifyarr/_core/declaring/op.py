@@ -22,7 +22,11 @@ def op(body: Callable[Arguments, Returned], /) -> OpFunction[Arguments, Returned
 
 @overload
 def op(
-    *, view_map: Maps | None = None, arrays: Iterable[str] | None = None, kind: Literal["rows", "elementwise"] = "rows"
+    *,
+    view_map: Maps | None = None,
+    arrays: Iterable[str] | None = None,
+    kind: Literal["rows", "elementwise"] = "rows",
+    harmless: float = 1,
 ) -> Callable[[Callable[Arguments, Returned]], OpFunction[Arguments, Returned]]: ...
 
 
@@ -34,6 +38,7 @@ def op(
     view_map: Maps | None = None,
     arrays: Iterable[str] | None = None,
     kind: str = "rows",
+    harmless: float = 1,
 ) -> object:
     """Declare an operation of your own, with kernels on the native arrays of any backends.
 
@@ -58,14 +63,18 @@ def op(
 
     kind
         How elements of the results come from those of the arrays. ``"elementwise"``: an element of each array, which
-        broadcast, gives an element of each result, so that ``vmap`` calls the kernel once for the whole batch.
-        ``"rows"``: in any other way, so that ``vmap`` calls it for one element of the batch after another.
+        broadcast, gives an element of each result, so that ``vmap`` calls the kernel once for the whole batch, and a
+        compiled function may call it on ``x[mask]``; ``debug()`` checks it. ``"rows"``: in any other way, so that
+        ``vmap`` calls it for one element of the batch after another.
+    harmless
+        A number at which an elementwise operation and its derivative are finite. In batches and on engines that
+        compile, where arrays have no unknown lengths, ``x[mask]`` has it where ``mask`` is false.
 
     Returns
     -------
     OpFunction
         The function, with two decorators for kernels, which may be used at any time, from any thread, and for backends
-        that aren't installed, and one for its derivative:
+        that aren't installed, one for its derivative, and one for the types of its results:
 
         ``kernel(backend)`` registers the kernel of a backend. It takes native arrays by position, where the op takes
         arrays, and all else by keyword; it returns a native array, or a tuple of them, and changes nothing. It may have
@@ -88,6 +97,11 @@ def op(
         result, the result (tuples where the op returns one), and then what a kernel takes, as arrays; it returns a
         tuple with a cotangent for each array, ``None`` for zeros. It's linear in the cotangent. Without it the
         derivative is the engine's, of the kernel, where the engine has any, and else the body's.
+
+        ``infer`` declares the types of the results. It takes what a kernel takes, but the type of each array, with its
+        ``shape`` and ``dtype``. It returns a type, such as ``x`` or ``ua.graph.array_type(shape, dtype)``, or a tuple
+        of them. Without it a trace asks the engine, or the body, or runs the kernel on the values that it's traced
+        with.
 
     Raises
     ------
@@ -125,8 +139,8 @@ def op(
     (2010).
     """
     if body is None:
-        return functools.partial(op, view_map=view_map, arrays=arrays, kind=kind)
+        return functools.partial(op, view_map=view_map, arrays=arrays, kind=kind, harmless=harmless)
     # With the machinery of calls, which the first call loads.
     from .opfunction import declare
 
-    return declare(body, view_map, arrays, kind)
+    return declare(body, view_map, arrays, kind, harmless)

@@ -25,7 +25,9 @@ _SAID = {
     ),
     **dict.fromkeys(("kernel", "perform"), "by registering a kernel, @f.kernel(backend)"),
     **dict.fromkeys(("vjp", "grad"), "by a function of arrays, @f.vjp"),
+    "infer": "by a function of types, @f.infer",
     "kind": 'to the decorator, @ua.op(kind="elementwise")',
+    "harmless": 'to the decorator, @ua.op(kind="elementwise", harmless=0.5)',
     **dict.fromkeys(("nout", "declaration"), "by the annotations of its body"),
 }
 
@@ -42,9 +44,10 @@ class OpFunction(Generic[Arguments, Result]):
         view_map: Maps | None,
         arrays: Iterable[str] | None = None,
         kind: str = "rows",
+        harmless: float = 1,
     ) -> None:
-        operation = OpFacts(body, view_map, arrays, kind)
-        declaration = Declaration(_with_out(body), "mixed", view_map=operation.view_map, operation=operation)
+        operation = OpFacts(body, view_map, arrays, kind, harmless)
+        declaration = Declaration(_with_out(body), "mixed", view_map=operation.record.view_map, operation=operation)
         update_wrapper(self, declaration.body)
         vars(self).update(_operation=operation, declaration=declaration, _function=declaration.function())
         declaration.public = self
@@ -80,10 +83,14 @@ class OpFunction(Generic[Arguments, Result]):
         """Declare the derivative: the cotangents of the arrays, given that of the result."""
         return self._operation.vjp(function)  # type: ignore[attr-defined, no-any-return]
 
+    def infer(self, function: Function, /) -> Function:
+        """Declare the types of the results, by those of the arrays."""
+        return self._operation.infer(function)  # type: ignore[attr-defined, no-any-return]
+
     @property
     def view_map(self) -> IOMap:
         """For outputs the arrays whose memory kernels may return for them."""
-        return self._operation.view_map  # type: ignore[attr-defined, no-any-return]
+        return self._operation.record.view_map  # type: ignore[attr-defined, no-any-return]
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in _SAID:
@@ -147,6 +154,8 @@ def _named(body: Any) -> Any:
     return function
 
 
-def declare(body: Callable[..., Any], view_map: Maps | None, arrays: Iterable[str] | None, kind: str) -> object:
+def declare(
+    body: Callable[..., Any], view_map: Maps | None, arrays: Iterable[str] | None, kind: str, harmless: float
+) -> object:
     """Return the function that ``op`` makes of a body."""
-    return OpFunction(_named(body), view_map, arrays, kind)
+    return OpFunction(_named(body), view_map, arrays, kind, harmless)

@@ -8,13 +8,17 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from ...backends.forks import free_after_fork
 from ...errors import BackendNotFoundError
+from ..engines.dtypes import as_dtype
 from ..engines.handle import Handle
 from ..engines.registry import entry_points
-from ..kernels.record import ELEMENTWISE, ROWS, Alias, Batch, Derivative, Fails, Kernel, record_of
+from ..kernels.record import ELEMENTWISE, ROWS, Alias, Batch, Derivative, Fails, Kernel, Twin, record_of
+from ..kernels.types import ArrayType
+from ..values.lengths import shape_of
 from ..values.maps import IOMap, as_map, as_pairs, as_places
 from .signature import Parameters, read_outputs, read_signature
 
@@ -24,30 +28,17 @@ Maps = Mapping[int, Iterable[int]]
 Pairs = Iterable[tuple[int, int]]
 # The kinds whose rules need to know nothing of static arguments.
 _KINDS = {each.name: each for each in (ROWS, ELEMENTWISE)}
-NOTHING = as_map("destroy_map", {})
 
 
 class UserKernel:
-    """A function on native arrays, and what it overwrites: nothing if it's pure."""
+    """A function on native arrays, and the twin that it is in the record of its operation: none if it's pure."""
 
-    def __init__(
-        self,
-        function: Callable[..., object],
-        destroys: IOMap = NOTHING,
-        scratch: tuple[int, ...] = (),
-        tolerate_same: frozenset[tuple[int, int]] = frozenset(),
-        tolerate_aliased: frozenset[tuple[int, int]] = frozenset(),
-        natives: str | None = None,
-    ) -> None:
+    def __init__(self, function: Callable[..., object], twin: Twin | None = None, natives: str | None = None) -> None:
         if not callable(function):
             raise TypeError(f"a kernel is a function of native arrays, not {type(function).__name__}")
-        self.function = function
+        self.function, self.twin = function, twin
         # The backend whose natives it takes, if that's another one than it's registered for.
         self.natives = natives
-        # Which inputs each output is kept in one of.
-        self.destroys = destroys
-        self.scratch = scratch
-        self.tolerate_same, self.tolerate_aliased = tolerate_same, tolerate_aliased
         # What a call gives for arrays of some types, where only a run of the kernel told a trace.
         self.learned: dict[Hashable, Any] = {}
         try:
@@ -56,24 +47,9 @@ class UserKernel:
             self._has_out = False
 
     @property
-    def victims(self) -> frozenset[int]:
-        """What is overwritten."""
-        return frozenset((*self.scratch, *(place for places in self.destroys.values() for place in places)))
-
-    @property
-    def overwrites(self) -> bool:
-        """Whether it's a destructive twin."""
-        return bool(self.destroys or self.scratch)
-
-    @property
     def described(self) -> str:
         """What to call it."""
-        return "in-place kernel" if self.overwrites else "kernel"
-
-    def tolerates(self, destroyed: int, other: int, same: bool) -> bool:
-        """Return whether it may overwrite one input though another one shares memory with it, or is the same."""
-        pair = (destroyed, other)
-        return pair in self.tolerate_aliased or (same and pair in self.tolerate_same)
+        return "kernel" if self.twin is None else "in-place kernel"
 
     def takes_out(self, backend: Handle) -> bool:
         """Return whether it writes its result to what it's given as ``out``."""
@@ -89,6 +65,7 @@ class OpFacts:
         view_map: Maps | None = None,
         arrays: Iterable[str] | None = None,
         kind: str = "rows",
+        harmless: float = 1,
     ) -> None:
         self.body = body
         self.name: str = body.__name__
@@ -96,11 +73,11 @@ class OpFacts:
         self.arrays, self.static = _sorted(body, self.parameters)
         # Whether it returns a tuple, and of how many, as far as the annotation says it.
         self.several, self.nout = read_outputs(body) if arrays is None else (None, None)
-        self.view_map = self._checked_map("view_map", view_map)
         # Modes read the same record of a user's kernels as of the package's own.
-        self.record = self._recorded(kind)
+        self.record = self._recorded(kind, self._checked_map("view_map", view_map), harmless)
+        # By backend, and of the twins in the record those that a backend has.
         self.kernels: dict[str, UserKernel] = {}
-        self.twins: dict[str, tuple[UserKernel, ...]] = {}
+        self.twins: dict[str, dict[Twin, UserKernel]] = {}
         # Its derivative, if one was declared.
         self.pullback: Callable[..., object] | None = None
         # A map: cache key of the arguments -> shape and dtype of the result that a kernel gave.
@@ -137,27 +114,32 @@ class OpFacts:
     ) -> Callable[[Function], Function]:
         """Register a destructive twin of the kernel for a backend."""
         _check_backend(backend)
-        destroys = self._checked_map("destroy_map", destroy_map)
-        clobbered = as_places(self._of("scratch"), scratch)
-        self._check_inputs("scratch", clobbered)
-        if not destroys and not clobbered:
+        twin = Twin(
+            self._checked_map("destroy_map", destroy_map),
+            as_places(self._of("scratch"), scratch),
+            self._pairs("tolerate_same", tolerate_same),
+            self._pairs("tolerate_aliased", tolerate_aliased),
+        )
+        self._check_inputs("scratch", twin.scratch)
+        if not twin.victims:
             raise ValueError(
                 f"an in-place kernel of {self.name}() overwrites something: say what, destroy_map={{0: (0,)}}"
             )
-        same, aliased = self._pairs("tolerate_same", tolerate_same), self._pairs("tolerate_aliased", tolerate_aliased)
 
         def register(function: Function) -> Function:
-            twin = UserKernel(function, destroys, clobbered, same, aliased)
+            kernel = UserKernel(function, twin)
             with self._lock:
                 if backend not in self.kernels:
                     raise ValueError(
                         f"{self.name}() has no kernel for backend {backend!r} for which an in-place one could stand: "
                         f"register it first, with @{self.name}.kernel({backend!r})"
                     )
-                twins = self.twins.get(backend, ())
-                if any((each.destroys, each.scratch) == (destroys, clobbered) for each in twins):
+                twins = self.twins.get(backend, {})
+                if any(each[:2] == twin[:2] for each in twins):
                     raise ValueError(f"{self.name}() has an in-place kernel like this for backend {backend!r} already")
-                self.twins[backend] = (*twins, twin)
+                self.twins[backend] = {**twins, twin: kernel}
+                if twin not in self.record.twins:
+                    self.record = self.record._replace(twins=(*self.record.twins, twin))
             return function
 
         return register
@@ -172,18 +154,50 @@ class OpFacts:
             self.pullback, self.record = function, self.record._replace(derivative=Derivative.RULE)
         return function
 
+    def infer(self, function: Function, /) -> Function:
+        """Declare the types of the results."""
+        if not callable(function):
+            raise TypeError(f"infer of {self.name}() is a function of types, not {type(function).__name__}")
+        with self._lock:
+            if self.record.types is not None:
+                raise ValueError(f"{self.name}() has an infer already: it has one")
+            self.record = self.record._replace(types=partial(self._types_by, function))
+        return function
+
     def is_several(self, results: tuple[object, ...]) -> bool:
         """Return whether results are returned as a tuple."""
         return len(results) != 1 if self.several is None else self.several
 
-    def _recorded(self, kind: str) -> Kernel:
+    def check_count(self, what: str, result: object) -> None:
+        """Raise unless as many results came as the annotation of the body says."""
+        nout = self.nout
+        # A type is a tuple itself.
+        results = result if isinstance(result, tuple) and not isinstance(result, ArrayType) else None
+        if self.several is None:
+            return
+        if (results is not None) != self.several or (results is not None and nout not in (None, len(results))):
+            wanted = f"a tuple of {'any number of' if nout is None else nout} arrays" if self.several else "one array"
+            came = f"one {type(result).__name__}" if results is None else f"a tuple of {len(results)}"
+            raise TypeError(f"{what} returned {came}, but the op is declared to return {wanted}")
+
+    def _types_by(self, function: Callable[..., object], *types: object, **static: object) -> tuple[ArrayType, ...]:
+        """Return the types that a declared function of types gives for the results."""
+        found, what = function(*types, **static), self._of("infer")
+        self.check_count(what, found)
+        return tuple([_as_type(what, each) for each in (found if type(found) is tuple else (found,))])
+
+    def _recorded(self, kind: str, view_map: IOMap, harmless: float) -> Kernel:
         if kind not in _KINDS:
             wanted = " or ".join(repr(each) for each in _KINDS)
             raise ValueError(f"{self._of('kind')} is {wanted}, not {kind!r}")
+        if type(harmless) is bool or not isinstance(harmless, (int, float)):
+            raise TypeError(f"{self._of('harmless')} is a number, not {harmless!r}")
+        if harmless != 1 and kind != ELEMENTWISE.name:
+            raise ValueError(f'{self._of("harmless")} isn\'t read: declare it with kind="elementwise"')
         # A user's code may raise, and without a declared derivative that of the body serves.
-        alias = Alias.VIEW if self.view_map else Alias.FRESH
-        facts = {"fails": Fails.VALUES, "derivative": Derivative.BODY, "batch": Batch.KIND, "alias": alias}
-        return record_of(_KINDS[kind], self.name, **facts)
+        facts = {"fails": Fails.VALUES, "derivative": Derivative.BODY, "batch": Batch.KIND, "view_map": view_map}
+        alias = Alias.VIEW if view_map else Alias.FRESH
+        return record_of(_KINDS[kind], self.name, alias=alias, harmless=harmless, **facts)
 
     def _of(self, what: str) -> str:
         return f"{what} of {self.name}()"
@@ -239,3 +253,9 @@ def _sorted(body: Callable[..., object], parameters: Parameters) -> tuple[tuple[
     if not arrays:
         raise TypeError(f"{body.__name__}() takes no arrays: annotate the parameters that are arrays, x: Array")
     return tuple(arrays), tuple(name for name in kinds if name not in arrays and name != "out")
+
+
+def _as_type(what: str, given: Any) -> ArrayType:
+    if not (hasattr(given, "shape") and hasattr(given, "dtype")):
+        raise TypeError(f"{what} returns types, each with a shape and a dtype, such as x, not {given!r}")
+    return ArrayType(shape_of(given.shape), as_dtype(given.dtype).dtype)

@@ -20,6 +20,7 @@ from .record import (
     Fails,
     MemoryOrder,
     declare,
+    over_operands,
 )
 from .types import INT64, ArrayType, Rule, Typed, Types, complex_of, places, real_of, same, twice
 
@@ -40,7 +41,7 @@ def _scaled(x: Typed, exponent: Typed) -> ArrayType:
 
 
 declare(ELEMENTWISE, "where", types=_like_last, order=MemoryOrder.KEEPS, moves=True)
-declare(ELEMENTWISE, "clip", order=MemoryOrder.KEEPS, overwritten=1)
+declare(ELEMENTWISE, "clip", order=MemoryOrder.KEEPS, twins=over_operands(1))
 declare(ELEMENTWISE, "round", order=MemoryOrder.KEEPS, derivative=Derivative.CONSTANT)
 declare(ELEMENTWISE, "sigmoid", types=same, order=MemoryOrder.KEEPS)
 declare(ELEMENTWISE, "relu", types=same)

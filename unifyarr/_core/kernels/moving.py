@@ -22,6 +22,7 @@ from .record import (
     Derivative,
     Fails,
     MemoryOrder,
+    Twin,
     declare,
 )
 from .types import INT64, ArrayType, Typed, Types, real_of, same
@@ -45,7 +46,8 @@ def _shaped(x: Typed, *, shape: Shape) -> ArrayType:
     return ArrayType(shape_of(tuple.__iter__(shape)), x.dtype)
 
 
-declare(REARRANGE, "copy store", types=same)
+declare(REARRANGE, "copy", types=same)
+declare(REARRANGE, "store", types=same, twins=(Twin(),))
 declare(REARRANGE, "get_window", alias=Alias.VIEW, types=_windowed, required=True)
 declare(REARRANGE, "permute_dims", alias=Alias.VIEW, types=_permuted, required=True)
 declare(REARRANGE, "reshape", alias=Alias.VIEW, types=_shaped, required=True)

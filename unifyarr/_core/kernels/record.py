@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..values.maps import IOMap, as_map
 from ..values.records import Record
 
 
@@ -109,6 +110,42 @@ class Extreme(Enum):
     GREATEST = "the greatest number of the dtype"
 
 
+_FIRST, _NOTHING = as_map("a map", {0: (0,)}), as_map("a map", {})
+
+
+class Twin(Record):
+    """A destructive twin of a kernel: it computes the same in memory of arrays, which it overwrites."""
+
+    # For outputs the arrays that each is kept in one of; all of them are overwritten.
+    destroys: IOMap = _FIRST
+    # The arrays that are overwritten beside.
+    scratch: tuple[int, ...] = ()
+    # Pairs (overwritten, other) of arrays that may be the same one, and of those that may overlap in any way.
+    tolerate_same: frozenset[tuple[int, int]] = frozenset()
+    tolerate_aliased: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def victims(self) -> frozenset[int]:
+        """The arrays that are overwritten."""
+        return frozenset((*self.scratch, *(place for places in self.destroys.values() for place in places)))
+
+    def tolerates(self, destroyed: int, other: int, same: bool) -> bool:
+        """Return whether it may overwrite one array though another one shares memory with it, or is the same."""
+        pair = (destroyed, other)
+        return pair in self.tolerate_aliased or (same and pair in self.tolerate_same)
+
+
+def over_operands(count: int) -> tuple[Twin, ...]:
+    """Return the twins of an elementwise kernel that writes its result over one of its first operands.
+
+    It reads each element before it writes it.
+    """
+    maps = [as_map("destroy_map", {0: (place,)}) for place in range(count)]
+    return tuple(
+        [Twin(each, (), frozenset((place, other) for other in range(count))) for place, each in enumerate(maps)]
+    )
+
+
 class Kernel(Record):
     """The facts of one kernel, the same on every engine."""
 
@@ -121,12 +158,14 @@ class Kernel(Record):
     moves: bool
     drops_axes: bool
     alias: Alias = Alias.FRESH
+    # For outputs the arrays whose memory they may be in.
+    view_map: IOMap = _NOTHING
+    # How it may be computed in memory that it overwrites.
+    twins: tuple[Twin, ...] = ()
     # NumPy's own of an elementwise kernel: its loops say the dtypes of results.
     ufunc: np.ufunc | None = None
     # Computes the types of results from those of the arrays and the static arguments: ``types.py``.
     types: Callable[..., Any] | None = None
-    # How many of its first operands an elementwise kernel may write its result over.
-    overwritten: int = 0
     # The neutral element of a reduction.
     neutral: float | Extreme | None = None
     # A number at which an elementwise kernel and its derivative are finite, for the places that aren't selected.
@@ -162,10 +201,18 @@ KERNELS: dict[str, Kernel] = {}
 
 
 def record_of(kind: Kind, name: str, /, **facts: object) -> Kernel:
-    """Return the record of a kernel that has these facts, and all else from its kind."""
+    """Return the record of a kernel that has these facts, and all else from its kind and from how it shares memory."""
     of_kind = kind._asdict()
     del of_kind["name"], of_kind["summary"]
-    return Kernel(name, kind, **{**of_kind, **facts})
+    return Kernel(name, kind, **{**of_kind, **_OF_ALIAS.get(facts.get("alias"), {}), **facts})
+
+
+_WRITTEN: dict[str, object] = {"twins": (Twin(),)}
+_OF_ALIAS: dict[object, dict[str, object]] = {
+    Alias.VIEW: {"view_map": _FIRST},
+    Alias.WRITE: _WRITTEN,
+    Alias.COMBINE: _WRITTEN,
+}
 
 
 def declare(kind: Kind, names: str, /, **facts: object) -> None:
@@ -178,8 +225,9 @@ def declare(kind: Kind, names: str, /, **facts: object) -> None:
 
 def declare_ufunc(name: str, ufunc: np.ufunc, **facts: object) -> None:
     """Put the record of an elementwise kernel of NumPy's into ``KERNELS``."""
-    facts = {"order": MemoryOrder.KEEPS, "derivative": _derivative_of(ufunc), "overwritten": ufunc.nin, **facts}
-    declare(ELEMENTWISE, name, ufunc=ufunc, **facts)
+    twins = over_operands(ufunc.nin)
+    of_ufunc = {"order": MemoryOrder.KEEPS, "derivative": _derivative_of(ufunc), "twins": twins, "ufunc": ufunc}
+    declare(ELEMENTWISE, name, **{**of_ufunc, **facts})
 
 
 def _derivative_of(ufunc: np.ufunc) -> Derivative:

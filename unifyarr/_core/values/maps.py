@@ -21,6 +21,9 @@ class ReadMap(dict[int, tuple[int, ...]]):
 
     __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _refuse
 
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
     def __reduce__(self) -> tuple[object, ...]:
         return ReadMap, (dict(self),)
 

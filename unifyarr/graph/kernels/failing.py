@@ -18,12 +18,9 @@ def may_fail(node: Apply) -> bool:
 
 
 def _refuses_values(part: Op, node: Apply) -> bool:
-    if isinstance(part, UserOp):
-        fails = part.application.operation.record.fails
-    elif isinstance(part, KernelOp):
-        fails = part.record.fails
-    else:
+    if not isinstance(part, (KernelOp, UserOp)):
         return is_users(part)
+    fails = part.record.fails
     if fails is Fails.INTEGERS:
         return any(each.type is None or each.type.dtype.kind in "biu" for each in node.outputs)
     return fails is Fails.VALUES

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any
 
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
-from ..._core.kernels.record import CREATION, Alias, Kernel, kernel_named
+from ..._core.kernels.record import CREATION, ELEMENTWISE, Alias, Kernel, Twin, kernel_named
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op, Variable
 from .lengths import checked
@@ -21,20 +21,14 @@ COPY, STORE = "copy", "store"
 class KernelOp(Op):
     """A kernel with its static arguments.
 
-    ``target`` is the position of the input that the result overwrites, ``None`` in the pure operation.
+    ``target`` is the position of the input that the result overwrites, ``None`` in the pure operation: it's the twin
+    with that number in the record.
     """
 
     def __init__(self, backend: Handle, name: str, static: Mapping[str, Any], nout: int, target: int | None = None):
         self.backend, self.static, self.target = backend, dict(static), target
         self.record = kernel_named(name)
-        if self.record.alias is Alias.VIEW:
-            maps: dict[str, Any] = {"view_map": {0: (0,)}}
-        elif target is None:
-            maps = {}
-        else:
-            # An elementwise kernel reads each element before it writes it.
-            same = [(target, other) for other in range(self.record.overwritten)]
-            maps = {"destroy_map": {0: (target,)}, "tolerate_same": same}
+        maps = maps_of(self.record, None if target is None else self.record.twins[target])
         parameters = (backend.name, target, *((key, _hashable(value)) for key, value in sorted(static.items())))
         out = [0] if nout == 1 and target is None and _takes_out(backend, name) else []
         super().__init__(name, parameters=parameters, nout=nout, out=out, **maps)
@@ -55,10 +49,8 @@ class KernelOp(Op):
     def _targets(self) -> Sequence[int]:
         if not self.backend.mutable:
             return ()
-        if self.writes:
-            return (0,)
-        count = 1 if self.record.alias is Alias.COMBINE else self.record.overwritten
-        return range(count) if count and _takes_out(self.backend, self.name) else ()
+        count = len(self.record.twins)
+        return range(count) if self.writes or (count and _takes_out(self.backend, self.name)) else ()
 
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twins whose targets are neither read-only nor have elements that share memory.
@@ -115,6 +107,25 @@ class KernelOp(Op):
         if unknown and (len(unknown) > 1 or self.record.needs_elements):
             return checked(backend, self.record, self.static, kernel)
         return kernel
+
+
+def maps_of(record: Kernel, twin: Twin | None, at: Mapping[int, int] | None = None) -> dict[str, Any]:
+    """Return the maps of an operation as its record and a twin declare them.
+
+    They count arrays as the record does; ``at`` has the position of each array among the inputs of a node, if another.
+    """
+
+    def places(declared: Iterable[int]) -> tuple[int, ...]:
+        return tuple(declared) if at is None else tuple([at[place] for place in declared if place in at])
+
+    destroys = {} if twin is None else {output: places(each) for output, each in twin.destroys.items()}
+    views = {output: places(each) for output, each in record.view_map.items() if output not in destroys}
+    maps: dict[str, Any] = {"view_map": {output: each for output, each in views.items() if each}}
+    if twin is not None:
+        pairs = [[places(pair) for pair in each] for each in (twin.tolerate_same, twin.tolerate_aliased)]
+        same, aliased = ([pair for pair in each if len(pair) == 2] for each in pairs)
+        maps.update(destroy_map=destroys, scratch=places(twin.scratch), tolerate_same=same, tolerate_aliased=aliased)
+    return maps
 
 
 def _unpickled(
@@ -248,7 +259,7 @@ def unknown_inputs(node: Apply) -> list[Variable]:
 def is_elementwise(node: Apply) -> bool:
     """Return whether a node is an elementwise kernel whose result may be written over each of its operands."""
     record = record_of(node)
-    return record is not None and record.overwritten > 0
+    return record is not None and record.kind is ELEMENTWISE and record.alias is Alias.FRESH and bool(record.twins)
 
 
 def goes_backwards(variable: Variable) -> bool:

@@ -5,46 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._core.calling.applications import Application, distinct
+from ..._core.calling.applications import Application
+from ..._core.calling.operations import distinct
 from ..._core.declaring.cuts import KernelCut
-from ..._core.declaring.user_ops import UserKernel
 from ..._core.engines.handle import Handle
-from ..._core.kernels.types import ArrayType
+from ..._core.kernels.record import ELEMENTWISE, Kernel, Twin
 from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Apply, Op, same_type
-from .kernelop import is_writable
+from .hosting import fits
+from .kernelop import has_size, is_writable, maps_of
 
 
 class UserOp(Op):
-    """A user's operation with its static arguments; ``twin`` is the kernel that overwrites an input, if it has one."""
+    """A user's operation with its static arguments; ``twin`` is the one of its record that it is, if any."""
 
-    def __init__(self, backend: Handle, application: Application, nout: int, twin: UserKernel | None = None) -> None:
+    def __init__(self, backend: Handle, application: Application, nout: int, twin: Twin | None = None) -> None:
         self.backend, self.application = backend, application
         operation = application.operation
-        self.kernel = operation.kernels[backend.name] if twin is None else twin
-        # The declared maps count all array parameters, also those that were passed a scalar or None. A node has the
-        # arrays only.
+        self.kernel = operation.kernels[backend.name] if twin is None else operation.twins[backend.name][twin]
+        # The record counts all array parameters, also those that were passed a scalar or None. A node has the arrays.
         at = {place: index for index, place in enumerate(application.places)}
-        destroys = {output: tuple(at[place] for place in places) for output, places in self.kernel.destroys.items()}
-        views = {
-            output: tuple(at[place] for place in sources if place in at)
-            for output, sources in operation.view_map.items()
-        }
-        same, aliased = (
-            [(at[one], at[other]) for one, other in pairs if one in at and other in at]
-            for pairs in (self.kernel.tolerate_same, self.kernel.tolerate_aliased)
-        )
+        maps = maps_of(operation.record, twin, at)
+        is_buffered = nout == 1 and twin is None and not maps["view_map"] and self.kernel.takes_out(backend)
         super().__init__(
             operation.name,
-            view_map={key: sources for key, sources in views.items() if sources and key not in destroys},
-            destroy_map=destroys,
-            scratch=[at[place] for place in self.kernel.scratch],
-            tolerate_same=same,
-            tolerate_aliased=aliased,
-            out=[0] if nout == 1 and twin is None and not views and self.kernel.takes_out(backend) else [],
+            out=[0] if is_buffered else [],
             # Twins that overwrite different inputs are different operations, even with equal maps.
             parameters=(backend.name, application, self.kernel),
             nout=nout,
+            **maps,
         )
         if twin is None and backend.mutable:
             self.inplace = tuple(
@@ -53,12 +42,19 @@ class UserOp(Op):
                 if at.keys() >= each.victims and all(output < nout for output in each.destroys)
             )
 
+    @property
+    def record(self) -> Kernel:
+        """What is declared of the operation."""
+        return self.application.operation.record
+
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twins whose targets are neither read-only nor have elements that share memory."""
         return [
             twin
             for twin in super().twins(node)
-            if all(is_writable(node.inputs[index]) for index in twin.victims(node)) and _has_room(twin, node)
+            if isinstance(twin, UserOp)
+            and all(is_writable(node.inputs[index]) for index in twin.victims(node))
+            and _has_room(twin, node)
         ]
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: object = None) -> object:
@@ -102,16 +98,23 @@ class UserOp(Op):
 
     def _check_types(self, node: Apply, results: Sequence[Any]) -> None:
         for output, native in zip(node.outputs, results, strict=True):
-            found = ArrayType(tuple(self.backend.shape(native)), self.backend.dtype(native))
-            if output.type is not None and found != output.type:
+            shape, dtype, wanted = tuple(self.backend.shape(native)), self.backend.dtype(native), output.type
+            if wanted is not None and not (fits(shape, wanted.shape) and dtype == wanted.dtype):
+                expected = f"{tuple(wanted.shape)} and {wanted.dtype}"
                 raise TraceError(
-                    f"{self.name}() gives shape {found.shape} and dtype {found.dtype}, but gave {output.type.shape} "
-                    f"and {output.type.dtype} when it was traced: a type that depends on values can't be compiled"
+                    f"{self.name}() gives shape {shape} and dtype {dtype}, but "
+                    + (
+                        f"gave {expected} when it was traced: a type that depends on values can't be compiled"
+                        if self.record.types is None
+                        else f"its infer says {expected}: correct @{self.name}.infer, or the kernel"
+                    )
                 )
 
 
-def _has_room(twin: Op, node: Apply) -> bool:
+def _has_room(twin: UserOp, node: Apply) -> bool:
     """Return whether each output that is in the memory of one of several inputs fits into one of them."""
+    if twin.record.kind is ELEMENTWISE and not all(has_size(node, index) for index in twin.victims(node)):
+        return False
     return all(
         len(indices) == 1 or any(same_type(node.outputs[output].type, node.inputs[index].type) for index in indices)
         for output, indices in twin.destroys(node).items()

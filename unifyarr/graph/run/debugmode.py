@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..._core.calling.applications import computed
 from ..._core.calling.body_checks import check_outcome, outcome_of
+from ..._core.calling.kind_checks import check_parts, parts_of
 from ..._core.engines.comparing import native_values, restore, same, same_bits
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import checked
@@ -105,13 +107,18 @@ class DebugProgram:
     def _checked_results(self, node: Apply, inputs: list[Any]) -> Sequence[Native]:
         """Return the results of a node, after comparing them with those of its operation's body, if it has one."""
         backend, op = self.backend, node.op
-        copies = list(map(self._copy, inputs)) if isinstance(op, UserOp) else []
+        parts, copies = [], []
+        if isinstance(op, UserOp):
+            copies = list(map(self._copy, inputs))
+            parts = parts_of(op.record, backend, inputs, lambda given: computed(op.application, backend, *given))
         results = results_of(backend, node, inputs)
         check_types(backend, node, inputs, results)
         if isinstance(op, UserOp):
             application = op.application
             body = outcome_of(lambda: [native_values(backend, x) for x in application.compose(backend, copies)])
-            check_outcome(f"{node} on backend {backend.name!r}", body, [native_values(backend, x) for x in results])
+            values = [native_values(backend, x) for x in results]
+            check_outcome(f"{node} on backend {backend.name!r}", body, values)
+            check_parts(op.record, backend, parts, values)
         return backend.persist(results)
 
     def _run(self, natives: tuple[Any, ...], expected: Mapping[Variable, Any]) -> list[Native]:

@@ -17,7 +17,7 @@ from ..eager import hidden_values
 from ..mode import Level
 from ..rule_kernels import kernels_of
 from ..scope import Scope, outlived_batch
-from ..selection.rules import densely
+from ..selection.rules import densely, operation_densely
 from ..tape.engine_operations import applied
 from ..tape.entries import NotInline
 from .engine import BatchEngine
@@ -105,7 +105,7 @@ class BatchHandle(Level):
             found = base.apply(application, kernel, [x.value for x in natives])
             return found if found is NotImplemented else [Batched(each, True) for each in found]
         if any(isinstance(x, BatchedSelection) for x in natives):
-            self._dense.refuse(f"{record.name}()")
+            return operation_densely(self._dense, application, natives, partial(self.apply, application, kernel))
         if self.records and record.kind is ROWS:
             if application.run_body([wrap(native, self) for native in natives]) is None:
                 raise NotInline

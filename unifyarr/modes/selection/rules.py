@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core.kernels.record import ELEMENTWISE, kernel_named
+from ..._core.arrays.array import wrap
+from ..._core.kernels.record import ELEMENTWISE, Kernel, kernel_named
+from ..._core.values.native import Native
 from ..._core.values.registering import entered_in
 from ..._core.values.shapes import broadcast
 from .dense import Densely, DenseSelection, SelectedPlaces
 from .reductions import outermost, reduction_rule
+
+if TYPE_CHECKING:
+    from ..._core.calling.applications import Application
 
 # What a combined write does, and what adds nothing to it.
 _COMBINED = {"add": ("add", 0), "multiply": ("multiply", 1), "max": ("maximum", None), "min": ("minimum", None)}
@@ -41,7 +46,12 @@ def densely(
         return do.refuse_counts()
     record = kernel_named(name)
     if record.kind is ELEMENTWISE:
-        return _alike(do, name, natives, static, result, offered)
+
+        def call(*whole: Native) -> object:
+            shape = broadcast(*[do.shape(each) for each in whole], name=name)
+            return do.call(name, whole, static, None if result is None else (shape, result[1]), offered)
+
+        return _alike(do, record, natives, call)
     if name == "take" and not isinstance(natives[0], DenseSelection):
         return _taken_along(do, *natives, axis=static["axis"])
     if name == "concat" and any(isinstance(each, DenseSelection) and each.axis == static["axis"] for each in natives):
@@ -72,23 +82,39 @@ def _axes(static: dict[str, Any], ndim: int) -> tuple[int, ...] | None:
     return tuple([each % ndim for each in several])
 
 
-def _alike(do: Densely, name: str, natives: Sequence[Any], static: dict[str, Any], result: Any, offered: bool) -> Any:
-    """Element by element."""
-    selections = [each for each in natives if isinstance(each, DenseSelection)]
+def _alike(do: Densely, record: Kernel, natives: Sequence[Native], call: Callable[..., Any]) -> object:
+    """Element by element; ``call`` calls the kernel on whole arrays."""
+    name, selections = record.name, [each for each in natives if isinstance(each, DenseSelection)]
     mask = do.mask_of(selections, f"{name}()")
-    whole = do.whole(natives, kernel_named(name).harmless)
     # Shapes meet at their ends.
     back = {len(do.shape(each.dense)) - each.axis for each in selections}
     if len(back) > 1:
         do.refuse(f"{name}()")
-    shape = broadcast(*[do.shape(each) for each in whole], name=name)
-    if result is not None:
-        result = (shape, result[1])
-    found = do.call(name, whole, static, result, offered)
-    axis = len(shape) - back.pop()
+    whole = do.whole(natives, record.harmless)
+    found, axis = call(*whole), max(len(do.shape(each)) for each in whole) - back.pop()
     if isinstance(found, tuple):
         return tuple([do.selection(each, mask, axis) for each in found])
     return found if found is NotImplemented else do.selection(found, mask, axis)
+
+
+def operation_densely(
+    do: Densely, application: Application, natives: Sequence[Native], call: Callable[[Sequence[Native]], Any]
+) -> object:
+    """Return what a user's operation gives for natives of which some are selections; ``call`` takes whole arrays.
+
+    ``NotImplemented`` is for what its body gives, of kernels that have rules.
+    """
+    record = application.operation.record
+    if record.kind is ELEMENTWISE:
+
+        def called(*whole: Native) -> object:
+            found = call(whole)
+            return found if found is NotImplemented else tuple(found)
+
+        return _alike(do, record, natives, called)
+    if application.run_body([wrap(native, do.handle) for native in natives]) is None:
+        do.refuse(f"{record.name}()")
+    return NotImplemented
 
 
 def _rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..._core.declaring.types import result_types
 from ..._core.engines.comparing import restore
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import Running, running
+from ..._core.kernels.record import ELEMENTWISE
 from ..._core.kernels.types import ArrayType
 from ..._core.values.lengths import PartialShape
 from ..._core.values.native import Native
@@ -22,8 +23,9 @@ from ...graph.core.basic import Apply, Op
 from ...graph.kernels.kernelop import COPY, KernelOp, kernel_op
 from ...graph.kernels.lengths import CountOp
 from ...graph.kernels.user_op_nodes import UserOp
-from ..selection.rules import densely
+from ..selection.rules import densely, operation_densely
 from .constants import check_indices, is_data_dependent, of_constants, types_by_values
+from .layouts import as_if_known
 from .selection import Selection, dense_in
 from .traced import Recorder, Traced, device_of, innermost_trace, plain, type_of
 
@@ -185,16 +187,20 @@ def _run(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str
 def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> object:
     """Make the call of a user's operation a node of the graph.
 
-    What it gives an engine tells, or the trace of its body; else its kernel runs on the values of the example, once for
-    equal types and other arguments.
+    Its record tells what it gives, or an engine, or the trace of its body; else its kernel runs on the values of the
+    example, once for equal types and other arguments.
     """
-    trace = check_running(backend)
-    kernel, types = application.operation.kernels[backend.name], tuple([native.type for native in natives])
-    device = _device(backend, natives, {})
-    found = _told(trace, application, types)
+    trace, name = check_running(backend), application.operation.name
+    if any(isinstance(native, Selection) for native in natives):
+        return operation_densely(dense_in(trace), application, natives, partial(record_operation, backend, application))
+    kernel, types = application.operation.kernels[backend.name], [native.type for native in natives]
+    key, device = (application, tuple(map(plain, types))), _device(backend, natives, {})
+    found: Any = application.types(types)
+    if found is None:
+        found = _told(trace, application, types)
     if found is None and not trace.checks:
         # Where a kernel is held against the body, it's the kernel that says.
-        found = kernel.learned.get((application, types))
+        found = kernel.learned.get(key)
         # A host function can't decline once the engine has compiled it, so it's asked first.
         if found is None and kernel.natives is None:
             found = _of_body(trace, application, natives)
@@ -202,6 +208,9 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
         return found
     if found is not None and device is not None:
         return node_of(UserOp(backend, application, len(found)), natives, found, device)
+    is_elementwise = application.operation.record.kind is ELEMENTWISE
+    if not is_elementwise:
+        _check_known(natives, name)
     with trace.suspended():
         values = [trace.examples.of(native.variable) for native in natives]
         # A kernel that is being checked may write to its arguments, which are the caller's.
@@ -211,14 +220,22 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
             restore(backend, values, copies)
     if results is NotImplemented:
         return results
+    made = [type_of(backend, each) for each in results]
+    if is_elementwise:
+        made = [ArrayType(application.shape_of([each.shape for each in types]), each.dtype) for each in made]
     if kernel.natives is not None or (device is not None and len(kernel.learned) < MOST_LEARNED):
-        kernel.learned[application, types] = [type_of(backend, each) for each in results]
-    return node_of_values(trace, UserOp(backend, application, len(results)), natives, results)
+        kernel.learned[key] = made
+    return node_of_values(trace, UserOp(backend, application, len(results)), natives, results, made)
 
 
 def _told(trace: Recorder, application: Application, types: Sequence[ArrayType]) -> Any:
-    backend = trace.backend
-    kernel = application.operation.kernels[backend.name]
+    """Return what the engine says, ``None`` where it doesn't, ``NotImplemented`` where the kernel declines."""
+    backend, operation = trace.backend, application.operation
+    is_known = all(type(each.shape) is tuple for each in types)
+    if not is_known and operation.record.kind is not ELEMENTWISE:
+        return None
+    shape = None if is_known else application.shape_of([each.shape for each in types])
+    kernel = operation.kernels[backend.name]
 
     def results(*natives: Native) -> Sequence[Native]:
         found = backend.apply(application, kernel, natives)
@@ -228,13 +245,15 @@ def _told(trace: Recorder, application: Application, types: Sequence[ArrayType])
 
     try:
         with trace.suspended():
-            found = backend.of_types(results, types)
+            found = backend.of_types(results, [as_if_known(plain(each)) for each in types])
     except Declines:
         return NotImplemented
     except KernelCut:
         # The engine can't trace the kernel, and its body runs in its place.
         return None
-    return None if found is None else [ArrayType(tuple(shape), dtype) for shape, dtype in found]
+    if found is None:
+        return None
+    return [ArrayType(tuple(own) if shape is None else shape, dtype) for own, dtype in found]
 
 
 def _of_body(trace: Recorder, application: Application, natives: Sequence[Traced]) -> Any:
@@ -281,10 +300,17 @@ def node_of(
     return tuple([Traced(variable, device, None, trace) for variable in node.outputs])
 
 
-def node_of_values(trace: Recorder, op: Op, natives: Sequence[Traced], values: Sequence[Any]) -> tuple[Traced, ...]:
-    """Return the outputs of a new node, given their values for the example."""
+def node_of_values(
+    trace: Recorder,
+    op: Op,
+    natives: Sequence[Traced],
+    values: Sequence[Native],
+    types: Sequence[ArrayType] | None = None,
+) -> tuple[Traced, ...]:
+    """Return the outputs of a new node, given their values for the example, and their types if these differ."""
     backend = trace.backend
-    node = Apply(op, [native.variable for native in natives], [type_of(backend, each) for each in values])
+    found = [type_of(backend, each) for each in values] if types is None else list(map(plain, types))
+    node = Apply(op, [native.variable for native in natives], found)
     for variable, value in zip(node.outputs, values, strict=True):
         trace.examples.put(variable, value)
     return tuple(
