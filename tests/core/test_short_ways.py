@@ -27,7 +27,6 @@ LONG = {
     **dict.fromkeys((f"segment_{name}" for name in ("max", "mean", "min", "prod", "sum")), VALUES),
     **dict.fromkeys(("intersect1d", "setdiff1d", "setxor1d"), "the length of the result follows from values"),
     **dict.fromkeys(("nn.max_pool1d", "nn.avg_pool1d", "nn.fold", "nn.unfold", "signal.istft"), WRITES),
-    **dict.fromkeys((f"nn.conv_transpose{axes}d" for axes in (1, 2, 3)), WRITES),
     **dict.fromkeys(("nn.scaled_dot_product_attention", "nn.multi_head_attention"), WRITES),
     "signal.lfilter": "a part of the body is a compiled function",
     **dict.fromkeys(("nn.lstm", "nn.gru"), "the body is a loop over steps"),

@@ -210,6 +210,7 @@ def _of_windows(lengths: tuple[int, ...], kernel: tuple[int, ...], static: dict[
     yield "convolution", (x, weight), static
     yield "convolution", (x, weight, real(2 * groups, seed=3)), static
     yield "convolution_transpose", (y, weight), {**static, "lengths": lengths}
+    yield "convolution_transpose", (y, weight, real(2 * groups, seed=3)), {**static, "lengths": lengths}
     yield "convolution_weight", (x, y), {**static, "kernel": kernel}
 
 

@@ -112,9 +112,15 @@ def test_one_image_needs_no_axis_for_the_batch(backend: str) -> None:
 
 
 def test_infinite_weights_reach_no_further_than_elements(backend: str) -> None:
-    # A composition that puts zeros between elements would have NaN there.
+    # A composition that puts zeros between elements, or around them, would have NaN there.
     x, weight = ua.asarray([[1.0, 2.0]]), ua.asarray([[[np.inf, 1.0]]])
     assert_same(ua.nn.conv_transpose1d(x, weight, stride=3), np.array([[np.inf, 1.0, 0.0, np.inf, 2.0]]))
+    image, kernel = ua.ones((1, 3, 3), dtype="float32"), np.ones((1, 1, 2, 2), "f4")
+    kernel[0, 0, 0, 0] = np.inf
+    expected = np.array(
+        [[np.inf, np.inf, np.inf, 1], [np.inf, np.inf, np.inf, 2], [np.inf, np.inf, np.inf, 2], [1, 2, 2, 1]]
+    )
+    assert_same(ua.nn.conv_transpose2d(image, ua.asarray(kernel)), expected[None].astype("f4"))
 
 
 def test_nothing_to_add_up_gives_the_bias(backend: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array_beside, as_single
 from .._core.calling.invoke import attempt, check_result
@@ -11,8 +13,10 @@ from ..errors import ShapeError
 from ..typing import Shape
 from .convolution import check_axes
 from .linalg import matmul, promoted
-from .manipulation import reshape
+from .manipulation import expand_dims, reshape
 from .windows import Lengths, Padding, Windows, as_lengths, as_padding, zeros_for
+
+_DERIVATIVES = "convolution", "convolution_weight"
 
 
 def _check_shapes(name: str, axes: int, x: Array, weight: Array, bias: Array | None, groups: int) -> None:
@@ -59,18 +63,35 @@ def _transposed(
     leading = (*x.shape[: -axes - 1], weight.shape[1] * groups)
     if out is not None:
         check_result(name, out, (*leading, *lengths), x.dtype)
-    dtype, whole = x.dtype, (*leading, *wide)
-    total = None
-    if size(whole) and weight.size:
-        options = {"stride": strides, "more": more, "dilation": dilations, "groups": groups}
-        total = attempt("transposed_convolution", x, weight, *biases, **options, result=(whole, dtype))
-    if total is None:
-        # float16 and bfloat16 have too few bits for a sum of many products.
-        single = (as_single(each) for each in (x, weight, *biases))
-        total = _accumulate(*single, windows=windows, groups=groups, shape=whole, out=out)
+    whole, dtype = (*leading, *wide), x.dtype
+    if all(each < step for each, step in zip(more, strides, strict=True)):
+        options = {"stride": strides, "padding": windows.padding, "dilation": dilations, "groups": groups}
+        found = _at_once(axes, x, weight, biases, options, (*leading, *lengths), out)
+        if found is not None:
+            return found
+    # float16 and bfloat16 have too few bits for a sum of many products.
+    single = (as_single(each) for each in (x, weight, *biases))
+    total = _accumulate(*single, windows=windows, groups=groups, shape=whole, out=out)
     result = windows.crop(total)
     # What is cut off would stay in memory with a view.
     return result.astype(dtype, copy=result is not total)
+
+
+def _at_once(
+    axes: int, x: Array, weight: Array, biases: list[Array], options: dict[str, Any], shape: Shape, out: Array | None
+) -> Array | None:
+    """Return what the engine's kernel gives, which is the transpose of a convolution of images of just this shape."""
+    if not (size(shape) and x.size and weight.size):
+        return None
+    single, target = x.ndim == axes + 1, out
+    if single:
+        x, target = expand_dims(x, 0), None if out is None else expand_dims(out, 0)
+    whole = (x.shape[0], *shape[-axes - 1 :])
+    options["lengths"] = shape[-axes:]
+    found = attempt("convolution_transpose", x, weight, *biases, **options, out=target, result=(whole, x.dtype))
+    if found is None or found is target:
+        return None if found is None else out
+    return reshape(found, shape) if single else found
 
 
 def _accumulate(
@@ -90,7 +111,7 @@ def _accumulate(
     return total
 
 
-@mixed(kernels=("transposed_convolution",), namespace="nn", scratch=True)
+@mixed(kernels=("convolution_transpose",), derivatives=_DERIVATIVES, namespace="nn", scratch=True)
 def conv_transpose1d(
     x: Array,
     weight: Array,
@@ -151,7 +172,7 @@ def conv_transpose1d(
     return _transposed("conv_transpose1d", 1, x, weight, bias, stride, padding, output_padding, dilation, groups, out)
 
 
-@mixed(kernels=("transposed_convolution",), namespace="nn", scratch=True)
+@mixed(kernels=("convolution_transpose",), derivatives=_DERIVATIVES, namespace="nn", scratch=True)
 def conv_transpose2d(
     x: Array,
     weight: Array,
@@ -214,7 +235,7 @@ def conv_transpose2d(
     return _transposed("conv_transpose2d", 2, x, weight, bias, stride, padding, output_padding, dilation, groups, out)
 
 
-@mixed(kernels=("transposed_convolution",), namespace="nn", scratch=True)
+@mixed(kernels=("convolution_transpose",), derivatives=_DERIVATIVES, namespace="nn", scratch=True)
 def conv_transpose3d(
     x: Array,
     weight: Array,

@@ -111,7 +111,8 @@ def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
     if dtypes.USED and not kernel_named(name).moves:
         # What is composed on one engine and refused on another would be a difference.
         dtypes.check_computes(name, *(x.dtype for x in operands))
-    if name not in backend.kernels or name in declined.get():
+    kernel = backend.kernels.get(name)
+    if kernel is None or name in declined.get() or getattr(kernel, "for_derivatives", False):
         tell_composed(name, operands)
         return None
     if backend.records:

@@ -35,7 +35,6 @@ declare(FUSED, "attention_backward", types=_attended_backward)
 declare(FUSED, "gelu_with_slope", types=twice, order=MemoryOrder.STAYS)
 declare(FUSED, "layer_norm", adds=True, derivative=Derivative.BODY)
 declare(FUSED, "nll_loss", adds=True, fails=Fails.VALUES, derivative=Derivative.BODY)
-declare(FUSED, "transposed_convolution", adds=True, derivative=Derivative.BODY)
 declare(FUSED, "layer_norm_with_moments", types=_normed, adds=True, order=MemoryOrder.STAYS)
 declare(FUSED, "layer_norm_backward", types=_normed_backward, adds=True, order=MemoryOrder.STAYS)
 # For engines whose arrays span several devices.

@@ -22,7 +22,7 @@ def _convolved(
     return ArrayType((x.shape[0], weight.shape[0], *counts), x.dtype)
 
 
-def _transposed(y: Typed, weight: Typed, *, lengths: Shape, groups: int, **static: object) -> ArrayType:
+def _transposed(y: Typed, weight: Typed, *biases: Typed, lengths: Shape, groups: int, **static: object) -> ArrayType:
     return ArrayType((y.shape[0], weight.shape[1] * groups, *lengths), y.dtype)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 from jax import lax
 
+from ..kernels import for_derivatives
 from ._compiled import compiled, in_single
 
 
@@ -33,10 +34,13 @@ def _convolution(
 @compiled
 @in_single
 def _convolution_transpose(
-    y: jax.Array, weight: jax.Array, /, *, lengths: tuple[int, ...], groups: int, **windows: Any
+    y: jax.Array, weight: jax.Array, /, *biases: jax.Array, lengths: tuple[int, ...], groups: int, **windows: Any
 ) -> jax.Array:
     shape = (y.shape[0], weight.shape[1] * groups, *lengths)
-    return _transposed(lambda x: _convolution(x, weight, groups=groups, **windows), shape, y)
+    found = _transposed(lambda x: _convolution(x, weight, groups=groups, **windows), shape, y)
+    for bias in biases:
+        found += bias.reshape(-1, *(1 for _ in lengths))
+    return found
 
 
 @compiled
@@ -58,9 +62,11 @@ def convolution(x: jax.Array, weight: jax.Array, /, *biases: jax.Array, **option
     return NotImplemented if x.dtype == bool else _convolution(x, weight, *biases, **options)
 
 
-def convolution_transpose(y: jax.Array, weight: jax.Array, /, **options: Any) -> Any:
+# XLA puts zeros around ``y``, whose products with infinite weights are NaN.
+@for_derivatives
+def convolution_transpose(y: jax.Array, weight: jax.Array, /, *biases: jax.Array, **options: Any) -> Any:
     # JAX transposes no functions of integers.
-    return NotImplemented if y.dtype.kind in "biu" else _convolution_transpose(y, weight, **options)
+    return NotImplemented if y.dtype.kind in "biu" else _convolution_transpose(y, weight, *biases, **options)
 
 
 def convolution_weight(x: jax.Array, y: jax.Array, /, **options: Any) -> Any:

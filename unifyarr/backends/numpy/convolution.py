@@ -43,8 +43,7 @@ def convolution(
         target = out[images, :, rows]
         target = target.reshape(len(target), *matrices.shape[:2], -1, copy=False)
         np.matmul(matrices, columns, out=target)
-    for bias in rest:
-        out += bias.reshape(-1, *(1 for _ in stride))
+    _shift(out, *rest)
     return out.astype(dtype, copy=False)
 
 
@@ -54,7 +53,7 @@ def convolution_transpose(
     y: np.ndarray,
     weight: np.ndarray,
     /,
-    *,
+    *biases: np.ndarray,
     lengths: tuple[int, ...],
     stride: tuple[int, ...],
     padding: tuple[tuple[int, int], ...],
@@ -64,7 +63,7 @@ def convolution_transpose(
 ) -> np.ndarray:
     """Add up what each element of ``y`` gives to its window, of images of these lengths; nothing is empty."""
     dtype = y.dtype
-    y, weight = _in_single(y), _in_single(weight)
+    y, weight, *rest = (_in_single(each) for each in (y, weight, *biases))
     out = _target(out, (y.shape[0], weight.shape[1] * groups, *lengths), y.dtype)
     out[...] = 0
     matrices = weight.reshape(groups, weight.shape[0] // groups, -1).swapaxes(1, 2)
@@ -83,6 +82,7 @@ def convolution_transpose(
             np.add(total, columns[tap], out=total)
     if is_padded:
         np.copyto(out, whole[_within(lengths, padding)])
+    _shift(out, *rest)
     return out.astype(dtype, copy=False)
 
 
@@ -109,6 +109,11 @@ def convolution_weight(
         part = y[images, :, rows].reshape(len(columns), *total.shape[:2], -1)
         np.add(total, np.matmul(part, columns.swapaxes(2, 3)).sum(0, x.dtype), out=total)
     return total.reshape(y.shape[1], x.shape[1] // groups, *kernel).astype(dtype, copy=False)
+
+
+def _shift(out: np.ndarray, *biases: np.ndarray) -> None:
+    for bias in biases:
+        out += bias.reshape(-1, *(1 for _ in out.shape[2:]))
 
 
 def _in_single(x: np.ndarray) -> np.ndarray:

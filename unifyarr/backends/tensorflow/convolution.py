@@ -34,10 +34,7 @@ def convolution(
     native = (raw.Conv3D if axes == 3 else raw.Conv2D)(
         input=_last(_padded(x, padding)), filter=_innermost(weight), strides=_strides(stride), padding="VALID"
     )
-    result = _first(native, axes)
-    for bias in biases:
-        result = raw.AddV2(x=result, y=reshape(bias, shape=(-1, *(1 for _ in stride))))
-    return result
+    return _shifted(_first(native, axes), *biases)
 
 
 @_in_single
@@ -45,7 +42,7 @@ def convolution_transpose(
     y: Any,
     weight: Any,
     /,
-    *,
+    *biases: Any,
     lengths: tuple[int, ...],
     stride: tuple[int, ...],
     padding: tuple[tuple[int, int], ...],
@@ -59,11 +56,11 @@ def convolution_transpose(
         strides=_strides(stride),
         padding="VALID",
     )
-    whole = _first(native, axes)
-    if wide == lengths:
-        return whole
-    begin = integers(0, 0, *(before for before, _ in padding))
-    return raw.Slice(input=whole, begin=begin, size=integers(*whole.shape[:2], *lengths))
+    result = _first(native, axes)
+    if wide != lengths:
+        begin = integers(0, 0, *(before for before, _ in padding))
+        result = raw.Slice(input=result, begin=begin, size=integers(*result.shape[:2], *lengths))
+    return _shifted(result, *biases)
 
 
 @_in_single
@@ -87,6 +84,12 @@ def convolution_weight(
     flat = len(_flat(axes))
     found = raw.Transpose(x=native, perm=integers(axes + 1 + flat, axes + flat, *range(axes + flat)))
     return reshape(found, shape=(y.shape[1], x.shape[1], *kernel))
+
+
+def _shifted(x: Any, *biases: Any) -> Any:
+    for bias in biases:
+        x = raw.AddV2(x=x, y=reshape(bias, shape=(-1, *(1 for _ in x.shape[2:]))))
+    return x
 
 
 def _padded(x: Any, padding: tuple[tuple[int, int], ...]) -> Any:

@@ -38,29 +38,11 @@ def convolution(
 
 
 @_of_floats
-def transposed_convolution(
-    x: Tensor,
-    weight: Tensor,
-    /,
-    *biases: Tensor,
-    stride: tuple[int, ...],
-    more: tuple[int, ...],
-    dilation: tuple[int, ...],
-    groups: int,
-) -> Any:
-    """Return the whole result, with nothing cut off; ``more`` is how many elements are added behind each axis."""
-    if x.dtype not in FLOAT:
-        return NotImplemented
-    bias = biases[0] if biases else None
-    return _TRANSPOSED[len(stride)](x, weight, bias, stride, 0, more, groups, dilation)
-
-
-@_of_floats
 def convolution_transpose(
     y: Tensor,
     weight: Tensor,
     /,
-    *,
+    *biases: Tensor,
     lengths: tuple[int, ...],
     stride: tuple[int, ...],
     padding: tuple[tuple[int, int], ...],
@@ -74,7 +56,8 @@ def convolution_transpose(
     # How many elements lie behind the last window.
     more = [length + sum(pair) - (n - 1) * s - d * (size - 1) - 1 for length, pair, s, d, n, size in each]
     options = 0 if around is None else around, more, groups, dilation
-    found = _TRANSPOSED[len(stride)](y, weight, None, stride, *options)
+    bias = biases[0] if biases else None
+    found = _TRANSPOSED[len(stride)](y, weight, bias, stride, *options)
     if around is not None:
         return found
     for axis, (length, (before, _)) in enumerate(zip(lengths, padding, strict=True), 2):

@@ -21,12 +21,11 @@ Pairs = tuple[tuple[int, int], ...]
 def _convolution(
     k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, weight: Native, *biases: Native, **static: Any
 ) -> Sequence[Cotangent | None]:
-    over = (0, *range(2, k.ndim(g)))
-    return [
+    return (
         _transpose(k, g, weight, lengths=k.shape(x)[2:], **static) if needs[0] else None,
         _weight(k, x, g, kernel=k.shape(weight)[2:], **static) if needs[1] else None,
-        *[k.sum(g, axis=over, keepdims=False) if needed else None for needed in needs[2:]],
-    ]
+        *_of_biases(k, needs[2:], g),
+    )
 
 
 @joint_rule("convolution_transpose", uses=(0, 1))
@@ -37,13 +36,14 @@ def _convolution_transpose(
     out: Native,
     y: Native,
     weight: Native,
-    *,
+    *biases: Native,
     lengths: Shape,
     **static: Any,
 ) -> Sequence[Cotangent | None]:
     return (
         k.convolution(g, weight, **static) if needs[0] else None,
         _weight(k, g, y, kernel=k.shape(weight)[2:], **static) if needs[1] else None,
+        *_of_biases(k, needs[2:], g),
     )
 
 
@@ -55,6 +55,11 @@ def _convolution_weight(
         _transpose(k, y, g, lengths=k.shape(x)[2:], **static) if needs[0] else None,
         k.convolution(x, g, **static) if needs[1] else None,
     )
+
+
+def _of_biases(k: Kernels, needs: Sequence[bool], g: Native) -> list[Native | None]:
+    over = (0, *range(2, k.ndim(g)))
+    return [k.sum(g, axis=over, keepdims=False) if needed else None for needed in needs]
 
 
 # -- on an engine that has convolutions alone -------------------------------------------------------------------------

@@ -12,19 +12,19 @@ from ..rule import rule
 # Images have the shape (images, channels, ...), weights (outputs, inputs / groups, ...).
 
 
-def _convolution(call: BatchCall, x: Batched, weight: Batched, *biases: Batched, **static: Any) -> Any:
+def _of_images(call: BatchCall, x: Batched, weight: Batched, *biases: Batched, **static: Any) -> Any:
+    """Call a kernel of images and weights that gives images, and add biases that it can't."""
     k = call.k
     dtype = k.dtype(x.value)
     plain = [each.value for each in biases if each.is_constant and weight.is_constant]
-    found = _of_images(call, x, weight, *plain, **static)
+    found = _whole(call, x, weight, *plain, **static)
     for bias in biases[len(plain) :]:
         shape = (call.size, 1, *call.shape(bias), *(1,) * len(static["stride"]))
         found = k.add(found, k.reshape(call.front(bias), shape))
     return k.astype(found, dtype)
 
 
-def _of_images(call: BatchCall, x: Batched, weight: Batched, *biases: Any, groups: int, **static: Any) -> Any:
-    """Call a kernel of images and weights that gives images."""
+def _whole(call: BatchCall, x: Batched, weight: Batched, *biases: Any, groups: int, **static: Any) -> Any:
     if weight.is_constant:
         found = call.by_record(_images(call, x), weight.value, *biases, groups=groups, **static)
         return found if x.is_constant else _divided(call, found, 0)
@@ -68,6 +68,6 @@ def _by_channels(call: BatchCall, found: Any) -> Any:
     return call.k.permute_dims(divided, (1, 0, *range(2, call.k.ndim(divided))))
 
 
-rule("convolution", _convolution)
+rule("convolution", _of_images)
 rule("convolution_transpose", _of_images)
 rule("convolution_weight", _weight)
