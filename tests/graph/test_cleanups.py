@@ -186,3 +186,25 @@ def test_windows_of_what_is_reshaped(
 
     x, w = ua.asarray(np.sin(np.arange(16.0))), ua.asarray([1.5, -0.5, 2.0, 0.25])
     np.testing.assert_allclose(as_numpy(ua.compile(step)(x, w)), as_numpy(step(x, w)), rtol=1e-14)
+
+
+def inverses(first: object, second: object) -> Callable[[ua.Array], ua.Array]:
+    return lambda x: ua.linalg.inv(x + first) @ ua.linalg.inv(x + second)
+
+
+EQUALS = {
+    "numbers": (inverses(2.0, 2.0), 1),
+    "lists": (inverses([1.0, 2.0], [1.0, 2.0]), 1),
+    "of other values": (inverses(2.0, 2.5), 2),
+    "of other signs": (inverses(0.0, -0.0), 2),
+}
+
+
+@pytest.mark.filterwarnings("ignore::unifyarr.errors.CompileWarning")
+@pytest.mark.parametrize("case", EQUALS)
+def test_equal_operations_of_numbers_run_once(backend: str, case: str) -> None:
+    function, count = EQUALS[case]
+    x = ua.asarray([[3.0, 1.0], [0.5, 2.0]])
+    compiled = ua.compile(function)
+    np.testing.assert_allclose(as_numpy(compiled(x)), as_numpy(function(x)), rtol=1e-14)
+    assert [each.op.name for each in compiled.graph(x).toposort()].count("inv") == count

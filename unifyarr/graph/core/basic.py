@@ -115,13 +115,18 @@ class Variable(Symbol):
 
 
 class Constant(Variable):
-    """A known value, which nothing may overwrite."""
+    """A known value, which nothing may overwrite.
 
-    __slots__ = ("data",)
+    ``made_of`` is a key that equal values have, where ``data`` is an engine's array of known values.
+    """
 
-    def __init__(self, data: Any, type: Type | None = None, name: str | None = None) -> None:
+    __slots__ = ("data", "made_of")
+
+    def __init__(
+        self, data: Any, type: Type | None = None, name: str | None = None, *, made_of: Hashable | None = None
+    ) -> None:
         super().__init__(type, name, indestructible=True)
-        self.data = data
+        self.data, self.made_of = data, made_of
 
     def copy(self) -> Constant:
         """Return the constant itself, which has no owner and never changes."""
@@ -130,6 +135,8 @@ class Constant(Variable):
     def signature(self) -> Hashable:
         """Return a key that two constants share only if one can replace the other, bit by bit (0.0 isn't -0.0)."""
         data = self.data
+        if self.made_of is not None:
+            return self.made_of
         # An engine's array may be one of several equal ones on different devices, from which it would have to be read.
         if isinstance(data, np.ndarray | np.generic):
             # Comparing large arrays costs more than keeping one twice.

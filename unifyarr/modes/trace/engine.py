@@ -71,14 +71,17 @@ class TraceEngine(ModeEngine[Traced]):
         return False
 
     def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Traced:
-        return self._of_value(self.base.from_numpy(array, device=device, copy=True))
+        return self._of_value(self.base.from_numpy(array, device=device, copy=True), array)
 
     def constant(self, array: np.ndarray, *, device: object = None) -> Traced:
-        return self._of_value(self.base.constant(array, device=device))
+        return self._of_value(self.base.constant(array, device=device), array)
 
-    def _of_value(self, value: Native) -> Traced:
-        constant = Constant(value, type_of(self.base, value))
-        return Traced(constant, self.base.device(value), None, innermost_trace(self.base))
+    def _of_value(self, value: Native, array: np.ndarray) -> Traced:
+        device, values = self.base.device(value), Constant(array).signature()
+        # Sums go through memory in its order.
+        made_of = (self.base.name, str(device), array.strides, values) if isinstance(values, tuple) else None
+        constant = Constant(value, type_of(self.base, value), made_of=made_of)
+        return Traced(constant, device, None, innermost_trace(self.base))
 
     def copy(self, native: Traced) -> Traced:
         copied: Traced = record(self.base, COPY, (native,), {}, native.type, offered=False)
