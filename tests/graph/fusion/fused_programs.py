@@ -26,6 +26,7 @@ from unifyarr.graph.run import pipeline
 
 from .small_chunks import in_threads
 
+SMALL: list[tuple[int, ...]] = [(), (), (1,), (1, 1)]
 SHAPES = [(7,), (5, 7), (5, 7), (1, 7), (5, 1), (3, 5, 7), (40, 50), (3000,)]
 DTYPES = ["float64"] * 6 + ["float32"] * 3 + ["int64", "int32", "uint8", "bool", "complex128", "float16"] * 2
 DTYPES += ["int8", "int16", "uint16", "uint32", "uint64", "complex64"]
@@ -87,12 +88,14 @@ def arguments(seed: int) -> list[ua.Array]:
     rng, draw = np.random.default_rng(seed), random.Random(seed)
     made = []
     for _ in range(draw.randint(2, 4)):
-        shape, dtype = draw.choice(SHAPES), draw.choice(DTYPES)
+        # Some programs are of single elements, of which there are several kinds.
+        shape, dtype = draw.choice(SHAPES if seed % 6 < 5 else SMALL), draw.choice(DTYPES)
         values = rng.integers(-3, 6, shape) + (rng.random(shape) - 0.5) * (dtype[0] in "fc")
         if dtype[0] in "fc" and draw.random() < 0.3:
+            values = np.asarray(values)
             values.flat[draw.randrange(values.size)] = draw.choice([np.inf, -np.inf, np.nan, -0.0, 1e300])
         with np.errstate(all="ignore"):
-            values = laid_out(draw, values.astype(dtype))
+            values = laid_out(draw, np.asarray(values).astype(dtype))
             # With gaps, torch's own kernels give other bits than for the copies that a program makes.
             made.append(ua.asarray(values, copy=ua.current_backend() != "numpy"))
     return made
@@ -103,7 +106,7 @@ def laid_out(draw: random.Random, values: np.ndarray) -> np.ndarray:
     way = draw.random()
     if way < 0.1:
         return np.array(values, order="F")
-    if way < 0.2:
+    if way < 0.2 and values.ndim:
         room = np.zeros((*values.shape[:-1], 2 * values.shape[-1] + 1), values.dtype)
         room[..., 1::2] = values
         return room[..., 1::2]
@@ -134,7 +137,7 @@ def step(draw: random.Random, pool: list[ua.Array]) -> None:
     kind = draw.choice(KINDS)
     if kind == "unary":
         pool.append(unary(draw, x))
-    elif kind == "view":
+    elif kind == "view" and x.ndim:
         pool.append(draw.choice(VIEWS)(x))
     elif kind == "cast":
         pool.append(x.astype(getattr(ua, draw.choice(TARGETS.get(x.dtype.kind, TARGETS["i"]).split()))))

@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.backends.base.samples import samples
 from unifyarr.errors import BadOptimization
 from unifyarr.graph import FunctionGraph
 from unifyarr.graph.core.memory import memory_plan
 from unifyarr.graph.fusion import fusedop
+from unifyarr.graph.fusion.agreeing import is_same_alone
 from unifyarr.graph.fusion.fusedop import FusedOp
 from unifyarr.graph.fusion.index_maps import seen
 from unifyarr.graph.fusion.machine import is_compiled
-from unifyarr.graph.fusion.region import Axis
+from unifyarr.graph.fusion.region import Axis, FusedStep
 
-from .fused_programs import compare
+from .fused_programs import bits, compare
 
 pytestmark = [
     pytest.mark.usefixtures("numpy_alone"),
@@ -306,3 +308,35 @@ def test_equal_regions_are_run_by_one_program() -> None:
     nodes = [node for node in compiled.graph(x, y).apply_nodes if isinstance(node.op, FusedOp)]  # type: ignore[attr-defined]
     assert len(nodes) == 2
     assert len(set(fusedop._RUNS.keys()) - before) == 1
+
+
+@pytest.mark.parametrize("engine", ["numpy", "torch"])
+def test_operations_of_single_elements_are_one_function(engine: str) -> None:
+    if engine not in ua.available_backends():
+        pytest.skip(f"{engine} isn't under test")
+
+    def function(x: Any, y: Any) -> Any:
+        for _ in range(200):
+            x, y = x + 0.01 * y, y - 0.01 * x - 0.001 * y * y
+        return x, y, ua.abs(x[None]) < 1
+
+    with ua.use_backend(engine):
+        given = ua.asarray(0.5), ua.asarray(0.1)
+        compiled = ua.compile(function)
+        for _ in range(2):
+            for one, other in zip(compiled(*given), function(*given), strict=True):
+                assert bits(np.asarray(one)) == bits(np.asarray(other))
+        assert [isinstance(node.op, FusedOp) for node in compiled.graph(*given).apply_nodes].count(True) == 1
+
+
+@pytest.mark.parametrize("name", ["sin", "exp", "log", "tanh", "expm1", "arctan2"])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_bits_of_single_elements_are_asked_for(name: str, dtype: str) -> None:
+    count = getattr(np, name).nin
+    step = FusedStep(name, tuple(range(count)), (np.dtype(dtype),) * (count + 1))
+    values = samples(np.dtype(dtype), 50)
+    with np.errstate(all="ignore"):
+        whole = getattr(np, name)(*[values] * count)
+        alone = [getattr(np, name)(*[np.asarray(x)] * count) for x in values]
+    # If they differ, such steps aren't fused.
+    assert whole.tobytes() == np.asarray(alone, dtype).tobytes() or not is_same_alone(step)

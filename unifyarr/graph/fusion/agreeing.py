@@ -16,7 +16,7 @@ import numpy as np
 from ...backends.base.samples import samples
 from .machine import bind
 from .region import MADE, Axis, FusedRegion, FusedStep, Operand, ufunc_of
-from .task_loops import find_loop, is_exact
+from .task_loops import WHOLE_EXPONENT, find_loop, is_exact
 
 # How many values a loop is asked with: more than the vectors of any processor hold, with a rest.
 COUNT = 1031
@@ -46,6 +46,25 @@ def has_no_places(name: str, dtypes: tuple[np.dtype, ...]) -> bool:
     with np.errstate(all="ignore"):
         whole = ufunc(*arrays)
         return all(_same(ufunc(*(each[part] for each in arrays)), whole[part]) for part in _parts())
+
+
+def is_same_alone(step: FusedStep) -> bool:
+    """Return whether one element has the same bits by itself as in a loop over dense memory."""
+    return is_exact(step) or (step.name not in WHOLE_EXPONENT and _is_same_alone(step.name, step.dtypes))
+
+
+@cache
+def _is_same_alone(name: str, dtypes: tuple[np.dtype, ...]) -> bool:
+    ufunc = ufunc_of(name)
+    # With gaps, and in dense memory of one element, of which NumPy makes another stride if it's a 0-d array.
+    arrays = [np.repeat(_values(dtype, seed), 2)[::2] for seed, dtype in enumerate(dtypes[:-1])]
+    with np.errstate(all="ignore"):
+        whole = ufunc(*map(np.ascontiguousarray, arrays))
+        return all(
+            _same(ufunc(*(each[place, ...] for each in arrays)), whole[place : place + 1])
+            and _same(ufunc(*(each[place : place + 1] for each in arrays)), whole[place : place + 1])
+            for place in range(0, COUNT, 4)
+        )
 
 
 def _values(dtype: np.dtype, seed: int) -> np.ndarray:

@@ -34,9 +34,9 @@ def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]], small
     """Make one node of each region, and return how many there are.
 
     Nothing is overwritten yet: it's a rewrite of values. ``strides`` has those of the graph's inputs and of
-    constants. If ``small``, single operations are regions too, and so are those of one element.
+    constants. If ``small``, single operations are regions too.
     """
-    grouping = Grouping(fgraph, strides, small)
+    grouping = Grouping(fgraph, strides)
     regions = [_without_conflicts(fgraph, grouping, members) for members in grouping.regions()]
     worth = [members for members in regions if _is_worth_it(members, 1 if small else FEWEST)]
     with fgraph.history.of("fuse"):

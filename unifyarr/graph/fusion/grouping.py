@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_kernel, kernel_of
+from .agreeing import is_same_alone
 from .index_maps import DENSE, ORDERED, SPREAD, Seen, is_index_map, long_axes, orders, seen, shape_of
 from .region import Axis
 from .step_recipes import are_loops, recipe_of
@@ -114,13 +115,10 @@ class Read(NamedTuple):
 
 
 class Grouping:
-    """The regions of a graph; ``strides`` has those of its inputs and constants.
+    """The regions of a graph; ``strides`` has those of its inputs and constants."""
 
-    If ``small``, operations of one element may be in regions.
-    """
-
-    def __init__(self, fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]], small: bool = False) -> None:
-        self.fgraph, self.nodes, self._small = fgraph, fgraph.toposort(), small
+    def __init__(self, fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]]) -> None:
+        self.fgraph, self.nodes = fgraph, fgraph.toposort()
         self.orders = orders(self.nodes, strides)
         self.members: dict[Apply, Member] = {}
         self.levels: dict[Apply, int] = {}
@@ -187,9 +185,7 @@ class Grouping:
         shape = _iterated(node, recipe)
         space = _without_ones(shape)
         least = ORDERED if is_kernel(node, "astype", "roll") else SPREAD
-        # NumPy's loops may have another way for one element, which shows in the last bits.
-        small = self._small and (recipe is None or not recipe.is_loose)
-        if not (space or small) or 0 in space or any(self.orders[v] < least for v in operands(node)):
+        if not (space or _is_same_alone(recipe)) or 0 in space or any(self.orders[v] < least for v in operands(node)):
             return None
         member = Member(node, shape, space, False, recipe)
         return member if recipe is None or self._has_same_bits(member, recipe) else None
@@ -264,6 +260,11 @@ class Grouping:
 def _is_backward(variable: Variable) -> bool:
     """Return whether a variable is a view with a negative step, of which some of NumPy's loops give other bits."""
     return any(each.step < 0 for each in seen(variable).axes)
+
+
+def _is_same_alone(recipe: Recipe | None) -> bool:
+    """Return whether steps give the same bits for one element, of which NumPy's loops may have another way."""
+    return recipe is None or not recipe.is_loose or all(map(is_same_alone, recipe.steps))
 
 
 def _writes(node: Apply) -> bool:

@@ -46,8 +46,8 @@ class Rewriting:
     ``strides`` has those of the graph's inputs, and ``is_on_host`` says whether all lie on the host. The first
     ``stores`` outputs are for inputs. ``stored`` maps the number of each that the graph writes there to the place of
     the input, and ``free`` has the places of all inputs that may be overwritten. ``rewrites`` are run in their order.
-    In a ``small`` graph, the step of a loop, what is left of each call counts: single operations, and those of one
-    element, are fused too. ``lowering`` says which of the engine's own compilers takes what is fused.
+    In a ``small`` graph, the step of a loop, what is left of each call counts: single operations are fused too.
+    ``lowering`` says which of the engine's own compilers takes what is fused.
     """
 
     backend: Handle
