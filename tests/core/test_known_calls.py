@@ -205,3 +205,27 @@ def test_known_calls_are_kept_or_not(backend: str) -> None:
         ua.sort(x)
     # The core has its own reference to the method, and knows the call.
     assert not asked
+
+
+def test_dtypes_and_shapes_are_told_apart(backend: str) -> None:
+    shapes = [(), (0,), (1,), (2, 3), (3, 2), (6,), (1, 6), (6, 1)]
+    for _ in range(3):
+        for shape in shapes:
+            for dtype in ("bool", "uint8", "int8", "int32", "int64", "float32", "float64", "complex64", "complex128"):
+                values = np.ones(shape, dtype)
+                x = ua.asarray(values)
+                assert_same(ua.cumulative_prod(ua.reshape(x, (-1,))), np.cumulative_prod(values.reshape(-1)))
+                assert_same(ua.sum(x), np.sum(values))
+                assert_same(ua.concat([x, x], axis=None), np.concat([values, values], axis=None))
+
+
+def test_tensors_without_an_address_are_told_too() -> None:
+    torch = pytest.importorskip("torch")
+    values = torch.arange(6.0).reshape(2, 3)
+    for _ in range(3):
+        for _ in range(3):
+            found = torch.func.vmap(lambda x: ua.sum(ua.flip(ua.asarray(x))).native)(values)
+            assert found.tolist() == [3.0, 12.0]
+        meta = ua.sum(ua.asarray(values.to("meta")))
+        assert meta.native.is_meta
+        assert float(ua.sum(ua.asarray(values))) == 15.0

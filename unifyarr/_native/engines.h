@@ -75,6 +75,8 @@ typedef struct {
     /* The class of its flags, and what reads there whether a native may be written. */
     PyTypeObject *flags_type;
     const PyGetSetDef *writeable;
+    /* What describes its natives, or NULL. */
+    const Exchange *exchange;
     /* Whether it has one device, once that was asked. */
     char knows_devices, has_one_device;
     /* Those of the handle, where its fast paths are. */
@@ -180,6 +182,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->shape = getter_of(engine->native_type, text_shape);
         engine->base = getter_of(engine->native_type, text_base);
         engine->flags = getter_of(engine->native_type, text_flags);
+        engine->exchange = exchange_of(engine->native_type);
         engines[n_engines++] = engine;
     }
     Py_RETURN_NONE;

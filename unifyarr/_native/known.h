@@ -7,12 +7,13 @@ arguments. Two calls with the same facts have the same key. */
 /* What each parameter of a function is for. */
 enum { FOR_ARRAY = 'a', FOR_WEAK = 'w', FOR_SEQUENCE = 's', FOR_ARGUMENT = 't', FOR_OUT = 'o', FOR_NONE = 'n', FOR_PROGRAM = 'i' };
 
-enum { MOST_PARAMETERS = 24, MOST_FACTS = 64, MOST_CALLS = 8 };
+enum { MOST_PARAMETERS = 24, MOST_FACTS = 64, MOST_CALLS = 8, MOST_WORDS = 256 };
 
 typedef struct {
     PyObject *program;
-    int count;
+    int count, n_words;
     PyObject **facts;
+    int64_t *words;
 } KnownCall;
 
 /* Calls with other versions are forgotten. */
@@ -22,8 +23,10 @@ static int keeps_calls = 1;
 /* What a call is told by, and what its program takes: new references. */
 typedef struct {
     const Engine *engine;
-    int count, inputs, by_layout;
+    int count, inputs, by_layout, n_words;
     PyObject *facts[MOST_FACTS], *input[MOST_FACTS];
+    /* Dtypes and shapes of natives that are described in numbers. */
+    int64_t words[MOST_WORDS];
 } Told;
 
 static void forget_told(Told *told)
@@ -68,6 +71,20 @@ static PyObject *native_of(PyObject *x)
     return Py_IS_TYPE(x, array_type) ? Py_XNewRef(((Slots *)x)->native) : PyObject_GetAttr(x, text_native);
 }
 
+/* Tell a native by its dtype and shape, in numbers; 0 where it isn't described so, or there's no room. */
+static int tell_layout(Told *told, PyObject *native)
+{
+    Layout layout;
+    if (!describe(told->engine->exchange, native, &layout) || told->n_words + 1 + layout.ndim > MOST_WORDS) {
+        return 0;
+    }
+    told->words[told->n_words++] = (int64_t)layout.ndim << 32 | layout.dtype.lanes << 16 | layout.dtype.bits << 8 | layout.dtype.code;
+    for (int32_t i = 0; i < layout.ndim; i++) {
+        told->words[told->n_words++] = layout.shape[i];
+    }
+    return 1;
+}
+
 /* An array of the call's backend, by its dtype and shape. */
 static int tell_array(Told *told, PyObject *x, int takes_arrays)
 {
@@ -80,6 +97,8 @@ static int tell_array(Told *told, PyObject *x, int takes_arrays)
     int is_told = 0;
     if (engine->type_key) {
         is_told = add_fact(told, PyObject_CallOneArg(engine->type_key, native));
+    } else if (engine->exchange && tell_layout(told, native)) {
+        is_told = 1;
     } else {
         is_told = add_fact(told, attribute(native, engine->dtype, text_dtype)) &&
                   add_fact(told, attribute(native, engine->shape, text_shape));
@@ -207,8 +226,13 @@ static int is_same(PyObject *one, PyObject *other)
 
 static int is_told_so(const KnownCall *known, const Told *told)
 {
-    if (known->count != told->count) {
+    if (known->count != told->count || known->n_words != told->n_words) {
         return 0;
+    }
+    for (int i = 0; i < told->n_words; i++) {
+        if (known->words[i] != told->words[i]) {
+            return 0;
+        }
     }
     for (int i = 0; i < told->count; i++) {
         if (!is_same(known->facts[i], told->facts[i])) {
@@ -227,6 +251,7 @@ static void drop_call(KnownCall *known)
         Py_DECREF(dropped.facts[i]);
     }
     PyMem_Free(dropped.facts);
+    PyMem_Free(dropped.words);
 }
 
 /* The program of a call, borrowed from those that were found last, which come first the next time. */
@@ -247,16 +272,20 @@ static PyObject *program_of(KnownCall *calls, const Told *told)
 static int keep_program(KnownCall *calls, const Told *told, PyObject *program)
 {
     PyObject **facts = PyMem_New(PyObject *, told->count);
-    if (!facts) {
+    int64_t *words = PyMem_New(int64_t, told->n_words);
+    if (!facts || !words) {
+        PyMem_Free(facts);
+        PyMem_Free(words);
         PyErr_NoMemory();
         return -1;
     }
+    memcpy(words, told->words, told->n_words * sizeof *words);
     for (int i = 0; i < told->count; i++) {
         facts[i] = Py_NewRef(told->facts[i]);
     }
     KnownCall oldest = calls[MOST_CALLS - 1];
     memmove(calls + 1, calls, (MOST_CALLS - 1) * sizeof *calls);
-    calls[0] = (KnownCall){Py_NewRef(program), told->count, facts};
+    calls[0] = (KnownCall){Py_NewRef(program), told->count, told->n_words, facts, words};
     drop_call(&oldest);
     return 0;
 }

@@ -41,16 +41,34 @@ static const Exchange *exchange_of(PyTypeObject *type)
     return exchange && exchange->header.major == 1 && exchange->describe ? exchange : NULL;
 }
 
+/* How many calls don't ask, after a native that doesn't tell: an engine may take a thousand times as long to say so. */
+enum { SKIPPED = 1000 };
+static int n_skipped = 0;
+
+/* Describe a native; 0 where that isn't told. */
+static int describe(const Exchange *exchange, PyObject *native, Layout *layout)
+{
+    if (n_skipped) {
+        n_skipped--;
+        return 0;
+    }
+    if (exchange->describe(native, layout) < 0) {
+        /* It has no address, or a dtype that DLPack lacks. */
+        PyErr_Clear();
+        n_skipped = SKIPPED;
+        return 0;
+    }
+    return 1;
+}
+
 /* Where a native lies: the first address and the one after the last. 0 where it has no elements, where several of them share
    memory, or where that isn't told. */
 static int place(const Exchange *exchange, PyObject *native, Layout *layout, uintptr_t *start, uintptr_t *end)
 {
-    if (exchange->describe(native, layout) < 0) {
-        /* It has no address, or none that is its own. */
-        PyErr_Clear();
+    int64_t last = 0;
+    if (!describe(exchange, native, layout)) {
         return 0;
     }
-    int64_t last = 0;
     for (int32_t i = 0; i < layout->ndim; i++) {
         if (!layout->shape[i] || layout->strides[i] < 0 || (!layout->strides[i] && layout->shape[i] > 1)) {
             return 0;

@@ -103,7 +103,7 @@ static PyObject *call_known(Function *function, PyObject *const *values)
     PyObject *result = NULL, *program = NULL, *handle = NULL;
     PyObject *out = function->out < 0 ? Py_None : values[function->out];
     told.engine = NULL;
-    told.count = told.inputs = 0;
+    told.count = told.inputs = told.n_words = 0;
     told.by_layout = function->by_layout;
     if (function->version != known_version) {
         forget_known(function);
