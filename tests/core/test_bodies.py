@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -184,6 +186,12 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "nn.conv_transpose1d": (ua.nn.conv_transpose1d, (IMAGES[:, :, 0], FILTERS[:, :, 0])),
     "nn.conv_transpose2d": (ua.nn.conv_transpose2d, (IMAGES, FILTERS)),
     "nn.conv_transpose3d": (ua.nn.conv_transpose3d, (IMAGES[:, :, None], FILTERS[:, :, None])),
+    **{
+        f"nn.{kind}_pool{axes}d": (functools.partial(getattr(ua.nn, f"{kind}_pool{axes}d"), window=2), (IMAGES[0],))
+        for kind, axes in itertools.product(("max", "avg"), (1, 2, 3))
+    },
+    "nn.unfold": (lambda x: ua.nn.unfold(x, 2), (IMAGES,)),
+    "nn.fold": (lambda x: ua.nn.fold(x, (2, 5), (2, 2)), (IMAGES[0],)),
     "nn.scaled_dot_product_attention": (ua.nn.scaled_dot_product_attention, (IMAGES, IMAGES, IMAGES)),
 }
 MIXED = [name for name, each in DECLARATIONS.items() if each.category == "mixed"]

@@ -226,6 +226,13 @@ def convolutions() -> Iterator[Case]:
     ]
     for lengths, kernel, static in windows:
         yield from _of_windows(lengths, kernel, static)
+    for lengths, window, stride, dilation, count in (
+        ((7,), (3,), (2,), (1,), (3,)),
+        ((5, 4), (2, 2), (1, 3), (2, 1), (3, 1)),
+    ):
+        moves = {"stride": stride, "dilation": dilation}
+        yield "unfold", (real(2, 3, *lengths),), {**moves, "window": window}
+        yield "fold", (real(2, 3, *window, *count),), {**moves, "lengths": lengths}
 
 
 def fft() -> Iterator[Case]:

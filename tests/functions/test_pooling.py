@@ -247,3 +247,36 @@ def test_inside_a_trace(backend: str) -> None:
 
         traced = tf.function(run)(x.native)
     assert_same(ua.asarray(traced), as_numpy(ua.asarray(run(x.native))))
+
+
+@pytest.mark.parametrize("options", [{}, {"stride": 1, "padding": 1}, {"stride": 3, "ceil_mode": True}], ids=str)
+@pytest.mark.parametrize("pools", [MAX, AVG], ids=["max", "avg"])
+def test_derivatives_are_torchs(backend: str, pools: Any, options: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch", reason="torch is the oracle")
+    x = np.random.default_rng(0).permutation(2 * 3 * 7 * 8).reshape(2, 3, 7, 8) / 7.0
+    name = "max_pool2d" if pools is MAX else "avg_pool2d"
+    tensor = torch.tensor(x, requires_grad=True)
+    torch.sum(getattr(torch.nn.functional, name)(tensor, 2, **options) ** 3).backward()
+
+    def loss(x: ua.Array) -> ua.Array:
+        return ua.sum(pools[2](x, 2, **options) ** 3)
+
+    expected, array = tensor.grad.numpy(), ua.asarray(x)
+    assert_same(ua.grad(loss)(array), expected, rtol=1e-10)
+    assert_same(ua.compile(ua.grad(loss))(array), expected, rtol=1e-10)
+    both = ua.stack([array, -array])
+    found = as_numpy(ua.vmap(ua.grad(loss))(both))
+    np.testing.assert_allclose(found[0], expected, rtol=1e-10)
+    value, slope = ua.jvp(loss, (array,), (array,))
+    assert_same(value, as_numpy(loss(array)), rtol=1e-10)
+    np.testing.assert_allclose(float(slope), np.sum(expected * x), rtol=1e-10)
+    twice = as_numpy(ua.grad(lambda x: ua.sum(ua.grad(loss)(x)))(array))
+    step = 1e-4
+    near = [as_numpy(ua.grad(loss)(ua.asarray(x + each))) for each in (step, -step)]
+    np.testing.assert_allclose(twice, (near[0] - near[1]) / (2 * step), rtol=1e-6, atol=1e-6)
+
+
+def test_equal_elements_share_a_gradient(backend: str) -> None:
+    x = ua.asarray([[0.0, 2.0, 2.0], [2.0, 1.0, 2.0]])
+    found = ua.grad(lambda x: ua.sum(ua.nn.max_pool2d(x, 2, stride=1)))(x)
+    assert_same(found, np.array([[0, 1 / 2 + 1 / 3, 1 / 3], [1 / 2, 0, 1 / 3]]))

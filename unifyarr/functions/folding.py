@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_single
-from .._core.calling.invoke import check_result
-from .._core.declaring.declare import compositional
+from .._core.calling.invoke import attempt, check_result
+from .._core.declaring.declare import mixed
 from .._core.values.arguments import as_integers
 from .._core.values.shapes import size
 from ..errors import ShapeError
@@ -24,7 +24,7 @@ def _windows(window: Lengths, stride: Lengths, padding: Padding, dilation: Lengt
     return Windows(lengths, strides, dilations, as_padding(padding, lengths, strides, dilations))
 
 
-@compositional(namespace="nn")
+@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn")
 def unfold(
     x: Array,
     /,
@@ -85,10 +85,13 @@ def unfold(
     if out is not None:
         check_result("unfold", out, shape, x.dtype)
     padded = windows.pad(x, 0)
+    columns = windows.columns(padded, count)
+    if columns is not None:
+        return reshape(columns, shape)
     return reshape(stack([padded[(..., *key)] for _, key in windows.taps(count)], axis=-axes - 1), shape)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def fold(
     x: Array,
     /,
@@ -151,6 +154,10 @@ def fold(
     # float16 and bfloat16 have too few bits for a sum of many elements.
     columns = reshape(as_single(x), (*leading, *windows.window, *count))
     wide = tuple(length + sum(pair) for length, pair in zip(lengths, windows.padding, strict=True))
+    static = {"lengths": wide, "stride": windows.stride, "dilation": windows.dilation}
+    found = attempt("fold", columns, **static, result=((*leading, *wide), columns.dtype)) if columns.size else None
+    if found is not None:
+        return windows.crop(found).astype(x.dtype)
     total = zeros_for(out, (*leading, *wide), columns)
     behind: Shape = (slice(None),) * len(count)  # type: ignore[assignment]
     for place, key in windows.taps(count):

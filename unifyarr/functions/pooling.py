@@ -10,12 +10,14 @@ from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, as_single, from_host
 from .._core.arrays.scratch import reuse, room
 from .._core.calling.invoke import check_result
-from .._core.declaring.declare import compositional
+from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
 from ..errors import DtypeError, ShapeError
 from ..typing import Shape
 from .elementwise import divide, maximum
 from .scattering import identity
+from .statistical import max as maxima
+from .statistical import sum as sums
 from .windows import Lengths, Padding, Windows, as_lengths, as_padding
 
 
@@ -57,12 +59,20 @@ def _max_pool(
     if out is not None:
         check_result(name, out, shape, x.dtype)
     padded = windows.reaching(count, x.shape[-axes:]).pad(x, identity("max", x.dtype))
+    columns = windows.columns(padded, count)
+    if columns is not None:
+        return maxima(columns, axis=_inside(axes))
     (_, first), *others = windows.taps(count)
     start = room(out, shape, x.dtype, padded)
     greatest = _begun(padded[(..., *first)], start)
     for _, key in others:
         greatest = maximum(greatest, padded[(..., *key)], out=reuse(greatest))
     return greatest
+
+
+def _inside(axes: int) -> tuple[int, ...]:
+    """Return the axes of columns that have the places in a window."""
+    return tuple(range(-2 * axes, -axes))
 
 
 def _begun(part: Array, target: Array | None) -> Array:
@@ -92,11 +102,15 @@ def _avg_pool(
     # float16 and bfloat16 have too few bits for a sum of many elements.
     wider = windows.reaching(count, x.shape[-axes:])
     padded = wider.pad(as_single(x), 0)
-    (_, first), *others = windows.taps(count)
-    start = room(out, shape, padded.dtype, padded)
-    total = _begun(padded[(..., *first)], start)
-    for _, key in others:
-        total += padded[(..., *key)]
+    columns = windows.columns(padded, count)
+    if columns is not None:
+        total = sums(columns, axis=_inside(axes))
+    else:
+        (_, first), *others = windows.taps(count)
+        start = room(out, shape, padded.dtype, padded)
+        total = _begun(padded[(..., *first)], start)
+        for _, key in others:
+            total += padded[(..., *key)]
     if count_include_pad and wider.padding == windows.padding:
         sizes = np.full((1,) * axes, np.prod(windows.window, dtype=np.int64))
     else:
@@ -119,7 +133,7 @@ def _sizes(windows: Windows, spatial: Shape, count: Shape, with_padding: bool) -
     return functools.reduce(np.multiply.outer, each)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def max_pool1d(
     x: Array,
     /,
@@ -156,7 +170,7 @@ def max_pool1d(
     -------
     Array
         A new array of the dtype of ``x``, or ``out``. Where dilation steps over all elements but padding, the result is
-        the least value of the dtype. Equal elements share their gradient as those of ``maximum`` do.
+        the least value of the dtype. Equal elements of a window share its gradient evenly.
 
     Raises
     ------
@@ -178,7 +192,7 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, x, window, stride, padding, dilation, ceil_mode, out)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def max_pool2d(
     x: Array,
     /,
@@ -215,7 +229,7 @@ def max_pool2d(
     -------
     Array
         A new array of the dtype of ``x``, or ``out``. Where dilation steps over all elements but padding, the result is
-        the least value of the dtype. Equal elements share their gradient as those of ``maximum`` do.
+        the least value of the dtype. Equal elements of a window share its gradient evenly.
 
     Raises
     ------
@@ -236,7 +250,7 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, x, window, stride, padding, dilation, ceil_mode, out)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def max_pool3d(
     x: Array,
     /,
@@ -273,7 +287,7 @@ def max_pool3d(
     -------
     Array
         A new array of the dtype of ``x``, or ``out``. Where dilation steps over all elements but padding, the result is
-        the least value of the dtype. Equal elements share their gradient as those of ``maximum`` do.
+        the least value of the dtype. Equal elements of a window share its gradient evenly.
 
     Raises
     ------
@@ -294,7 +308,7 @@ def max_pool3d(
     return _max_pool("max_pool3d", 3, x, window, stride, padding, dilation, ceil_mode, out)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def avg_pool1d(
     x: Array,
     /,
@@ -348,7 +362,7 @@ def avg_pool1d(
     return _avg_pool("avg_pool1d", 1, x, window, stride, padding, count_include_pad, ceil_mode, out)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def avg_pool2d(
     x: Array,
     /,
@@ -404,7 +418,7 @@ def avg_pool2d(
     return _avg_pool("avg_pool2d", 2, x, window, stride, padding, count_include_pad, ceil_mode, out)
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def avg_pool3d(
     x: Array,
     /,

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from .._core.arrays.array import Array
 from .._core.arrays.scratch import room
+from .._core.calling.invoke import attempt
 from .._core.values.arguments import as_integer, as_integers
+from .._core.values.shapes import size
 from ..errors import ShapeError
 from ..typing import Scalar, Shape
 from .creation import full
@@ -119,6 +121,22 @@ class Windows:
             return x
         spatial = zip(x.shape[x.ndim - len(self.padding) :], self.padding, strict=True)
         return x[(..., *(slice(before, length - behind) for length, (before, behind) in spatial))]
+
+    def columns(self, padded: Array, count: Shape) -> Array | None:
+        """Return the elements of each window, of shape (..., places in a window, windows), for a derivative.
+
+        ``None`` where none is taken, or the engine has no kernel: the places are gone through one by one then.
+        """
+        axes = len(count)
+        if type(padded.shape) is not tuple or not (padded.size and size(count)):
+            return None
+        each = zip(padded.shape[-axes:], self.extents(), self.stride, strict=True)
+        if count != tuple((length - extent) // step + 1 for length, extent, step in each):
+            # There's room for more windows than are wanted.
+            padded = padded[(..., *map(slice, self.reach(count)))]
+        static = {"window": self.window, "stride": self.stride, "dilation": self.dilation}
+        shape = (*padded.shape[:-axes], *self.window, *count)
+        return attempt("unfold", padded, **static, result=(shape, padded.dtype))
 
     def taps(self, count: Shape) -> Iterator[tuple[Shape, tuple[slice, ...]]]:
         """Yield each place in a window, and the slices of a padded array that hold that place of all windows."""

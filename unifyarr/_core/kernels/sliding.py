@@ -1,9 +1,9 @@
-"""Kernels of windows that slide over the last axes: convolutions, and the transposes of what is linear in them."""
+"""Kernels of windows that slide over the last axes: convolutions, windows as columns, and their transposes."""
 
 from __future__ import annotations
 
 from ...typing import Shape
-from .record import CONTRACTION, declare
+from .record import ALONG, CONTRACTION, Batch, declare
 from .types import ArrayType, Typed
 
 Pairs = tuple[tuple[int, int], ...]
@@ -35,3 +35,18 @@ def _weight(x: Typed, y: Typed, *, kernel: Shape, groups: int, **static: object)
 declare(CONTRACTION, "convolution", types=_convolved, adds=True)
 declare(CONTRACTION, "convolution_transpose", types=_transposed, adds=True)
 declare(CONTRACTION, "convolution_weight", types=_weight, adds=True)
+
+
+def _unfolded(x: Typed, *, window: Shape, stride: Shape, dilation: Shape) -> ArrayType:
+    axes = len(window)
+    counts = _counts(x.shape[-axes:], window, stride, ((0, 0),) * axes, dilation)
+    return ArrayType((*x.shape[:-axes], *window, *counts), x.dtype)
+
+
+def _folded(x: Typed, *, lengths: Shape, **static: object) -> ArrayType:
+    return ArrayType((*x.shape[: -2 * len(lengths)], *lengths), x.dtype)
+
+
+# Windows as columns, and columns added up: each is the transpose of the other.
+declare(ALONG, "unfold", types=_unfolded, batch=Batch.OWN)
+declare(ALONG, "fold", types=_folded, adds=True, batch=Batch.OWN)

@@ -9,10 +9,9 @@ from typing import Any
 from ..kernels import support_native_out, worked_around
 from . import _direct as np
 from ._bfloat16 import BFLOAT16
+from ._windows import BLOCK, windows_of
 
 _HALF = frozenset({np.dtype(np.float16), BFLOAT16})
-# How many bytes of windows are laid out for one product of matrices: so many stay in a processor's cache.
-_BLOCK = 2**20
 
 _by_windows = worked_around("NumPy correlates sequences alone")
 
@@ -34,7 +33,7 @@ def convolution(
     dtype = x.dtype
     # Sums of many products lose most of the few bits of a half.
     x, weight, *rest = (_in_single(each) for each in (x, weight, *biases))
-    windows = _windows(_padded(x, padding), weight.shape[2:], stride, dilation)
+    windows = windows_of(_padded(x, padding), weight.shape[2:], stride, dilation)
     out = _target(out, (x.shape[0], weight.shape[0], *windows.shape[-len(stride) :]), x.dtype)
     matrices = weight.reshape(groups, weight.shape[0] // groups, -1)
     buffer = np.empty(_most(windows), x.dtype)
@@ -69,7 +68,7 @@ def convolution_transpose(
     matrices = weight.reshape(groups, weight.shape[0] // groups, -1).swapaxes(1, 2)
     is_padded = any(map(any, padding))
     whole = _widened(out, padding) if is_padded else out
-    windows = _windows(whole, weight.shape[2:], stride, dilation, writeable=True)
+    windows = windows_of(whole, weight.shape[2:], stride, dilation, writeable=True)
     buffer = np.empty(_most(windows), y.dtype)
     taps: list[tuple[Any, ...]] = [(slice(None), slice(None), *each) for each in np.ndindex(*weight.shape[2:])]
     for images, rows in _blocks(windows):
@@ -101,7 +100,7 @@ def convolution_weight(
     """Correlate ``x`` with ``y``, of shape (N, O, ...), over all windows; nothing is empty."""
     dtype = x.dtype
     x, y = _in_single(x), _in_single(y)
-    windows = _windows(_padded(x, padding), kernel, stride, dilation)
+    windows = windows_of(_padded(x, padding), kernel, stride, dilation)
     total = np.zeros((groups, y.shape[1] // groups, _inner_size(windows) // groups), x.dtype)
     buffer = np.empty(_most(windows), x.dtype)
     for images, rows in _blocks(windows):
@@ -149,26 +148,11 @@ def _padded(x: np.ndarray, padding: tuple[tuple[int, int], ...]) -> np.ndarray:
     return padded
 
 
-def _windows(
-    x: np.ndarray,
-    kernel: tuple[int, ...],
-    stride: tuple[int, ...],
-    dilation: tuple[int, ...],
-    writeable: bool = False,
-) -> np.ndarray:
-    axes = len(kernel)
-    extents = tuple(step * (length - 1) + 1 for length, step in zip(kernel, dilation, strict=True))
-    every = tuple(range(2, axes + 2))
-    windows = np.lib.stride_tricks.sliding_window_view(x, extents, every, writeable=writeable)
-    windows = windows[(slice(None), slice(None), *(slice(None, None, step) for step in (*stride, *dilation)))]
-    return np.moveaxis(windows, range(-axes, 0), range(2, axes + 2))
-
-
 def _counts(windows: np.ndarray) -> tuple[int, int]:
     """Return how many images at once make a block, and how many rows of windows if one image is more than that."""
     of_image = windows[0].nbytes
     images, rows = len(windows), windows.shape[1 + windows.ndim // 2]
-    return max(1, min(images, _BLOCK // of_image)), min(rows, max(1, _BLOCK * rows // of_image))
+    return max(1, min(images, BLOCK // of_image)), min(rows, max(1, BLOCK * rows // of_image))
 
 
 def _most(windows: np.ndarray) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..rule import joint_rule
+from ..rule import joint_rule, rule
 from .backward import kernel_or
 
 if TYPE_CHECKING:
@@ -131,3 +131,18 @@ def _exchanged(
 
 _transpose = kernel_or("convolution_transpose", _spread)
 _weight = kernel_or("convolution_weight", _exchanged)
+
+# -- windows as columns, and columns added up -------------------------------------------------------------------------
+
+rule(
+    "unfold",
+    lambda k, g, out, x, *, window, **moves: k.fold(g, lengths=k.shape(x)[-len(window) :], **moves),
+    uses=(),
+)
+rule(
+    "fold",
+    lambda k, g, out, x, *, lengths, **moves: k.unfold(
+        g, window=k.shape(x)[-2 * len(lengths) : -len(lengths)], **moves
+    ),
+    uses=(),
+)

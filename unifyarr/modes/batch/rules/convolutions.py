@@ -71,3 +71,6 @@ def _by_channels(call: BatchCall, found: Any) -> Any:
 rule("convolution", _of_images)
 rule("convolution_transpose", _of_images)
 rule("convolution_weight", _weight)
+# These leave all axes in front alone.
+rule("unfold", lambda call, x, **static: call.by_record(x.value, **static))
+rule("fold", lambda call, x, **static: call.by_record(x.value, **static))

@@ -1,0 +1,41 @@
+"""Windows as columns on torch, and columns added up."""
+
+from __future__ import annotations
+
+import itertools
+
+import torch
+from torch import Tensor
+
+from ..kernels import for_derivatives, worked_around
+
+_by_views = worked_around("the engine's own are of two axes, and slower")
+
+
+@for_derivatives
+@_by_views
+def unfold(x: Tensor, /, *, window: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Tensor:
+    axes, first = len(window), x.ndim - len(window)
+    for axis, (length, step, apart) in enumerate(zip(window, stride, dilation, strict=True), first):
+        x = x.unfold(axis, apart * (length - 1) + 1, step)
+        if apart > 1:
+            x = x[..., ::apart]
+    order = (*range(first), *range(first + axes, first + 2 * axes), *range(first, first + axes))
+    return x.permute(order).clone(memory_format=torch.contiguous_format)
+
+
+@for_derivatives
+@_by_views
+def fold(x: Tensor, /, *, lengths: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Tensor:
+    axes = len(lengths)
+    window, count = x.shape[-2 * axes : -axes], x.shape[-axes:]
+    total = x.new_zeros((*x.shape[: -2 * axes], *lengths))
+    # Then each element has one place at most.
+    is_apart = all(d * (size - 1) < s for size, s, d in zip(window, stride, dilation, strict=True))
+    every = (slice(None),) * axes
+    for place in itertools.product(*map(range, window)):
+        each = zip(place, count, stride, dilation, strict=True)
+        key = [slice(i * apart, i * apart + step * (n - 1) + 1, step) for i, n, step, apart in each]
+        part, more = total[(..., *key)], x[(..., *place, *every)]
+        part.copy_(more) if is_apart else part.add_(more)
+    return total
