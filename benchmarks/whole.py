@@ -25,7 +25,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import unifyarr as ua
 from benchmarks.calls.timing import PASSES, Timed
-from benchmarks.programs import ENGINES, done
+from benchmarks.programs import ENGINES, done, lessons
 
 
 def three_operations(xp: Any, x: Any, y: Any, z: Any) -> Any:
@@ -211,8 +211,10 @@ for length in (100_000, 1_000_000, 10_000_000):
     for title, each in {"(x + y) * z - x": three_operations, "ten operations": ten_operations}.items():
         PROGRAMS[f"{title}, {length:,}"] = (each, lambda length=length: [HOST.random(length) for _ in range(3)])
 
+PROGRAMS |= lessons.PROGRAMS
+
 # Programs that write into arrays.
-WRITING = (wave, heat, regression)
+WRITING = (wave, heat, regression, *lessons.WRITING)
 
 
 def module_of(backend: str) -> Any:

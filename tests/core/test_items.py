@@ -113,11 +113,14 @@ def test_wrong_keys_change_nothing(backend: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "float32", "float64", "complex64", "bool"])
-@pytest.mark.parametrize("value", [True, 1, 300, -1, 2.0, 1e300, 1j, np.float32(2), np.int64(3)], ids=repr)
+@pytest.mark.parametrize(
+    "value", [True, 1, 300, -1, 2.0, 1e300, 1j, complex(np.inf, -0.0), np.float32(2), np.int64(3)], ids=repr
+)
 def test_numbers_that_go_into_an_array(backend: str, dtype: str, value: Any) -> None:
     # As NumPy takes them where nothing is lost; else it's an error that leaves the array as it was.
     values = np.ones((2, 3), dtype)
-    for key in ((0, slice(1, None)), (1, 2), slice(None)):
+    mask = np.asarray([[True, False, True], [False, False, True]])
+    for key in ((0, slice(1, None)), (1, 2), slice(None), mask, np.asarray([1, -1])):
         x, wanted = ua.asarray(values.copy()), values.copy()
         is_weak = dtype != "bool" and not isinstance(value, np.generic)
         given = np.min_scalar_type(value) if is_weak else np.asarray(value).dtype

@@ -28,9 +28,11 @@ _BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
 # What is a key at all, or may hold one.
 _KEYS = _BASIC | _INTEGERS | {tuple, list, np.ndarray, Tensor}
 # The tensors that a value goes into without a loss.
+_COMPLEX = frozenset({torch.complex128, torch.complex64})
 _TAKEN_BY: dict[type, frozenset[torch.dtype]] = {
-    float: frozenset({torch.float64, torch.float32}),
-    int: frozenset({torch.float64, torch.float32, torch.int64}),
+    complex: _COMPLEX,
+    float: _COMPLEX | {torch.float64, torch.float32},
+    int: _COMPLEX | {torch.float64, torch.float32, torch.int64},
     bool: frozenset({torch.bool}),
     np.float64: frozenset({torch.float64}),
     np.float32: frozenset({torch.float64, torch.float32}),
@@ -199,7 +201,7 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
         return False
     refuse_inference(x)
     if kind is Tensor and not is_tensor:
-        return _fill(x, key, value if type(value) in NUMBERS else value.item())
+        return _fill(x, key, value.item() if isinstance(value, np.generic) else value)
     if kind is slice:
         step = key.step
         basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)
