@@ -46,6 +46,7 @@ from ._core.engines.dtypes import (  # fmt: skip
     uint64,
 )
 from ._core.engines.registry import available_backends
+from ._core.values.called import boundary as _boundary
 from ._version import __version__
 from .container import tree as _tree
 from .container.container import Container
@@ -231,6 +232,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+@_boundary
 def __array_namespace_info__() -> Info:
     """Return what the current backend offers: capabilities, devices, dtypes and defaults.
 

@@ -6,6 +6,7 @@ that no first call has to import them.
 
 from .arrays import items, protection, recipes, reshaping
 from .calling import dispatch, numpy_protocols, plain_calls
+from .engines import raising
 from .writing import exporting, flat, indexing, inplace, updating
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "numpy_protocols",
     "plain_calls",
     "protection",
+    "raising",
     "recipes",
     "reshaping",
     "updating",

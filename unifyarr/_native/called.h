@@ -5,21 +5,26 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *function;
+    /* What errors that leave begin with, NULL where nothing. */
+    PyObject *name;
     PyObject *attributes, *weak_references;
 } Called;
 
 static PyObject *call_called(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     /* The call may give the object another function. */
-    PyObject *function = Py_XNewRef(((Called *)self)->function);
+    PyObject *function = Py_XNewRef(((Called *)self)->function), *name = Py_XNewRef(((Called *)self)->name);
     if (!function) {
+        Py_XDECREF(name);
         return PyErr_Format(PyExc_TypeError, "%s has no function to call yet", Py_TYPE(self)->tp_name);
     }
     depth++;
     PyObject *result = PyObject_Vectorcall(function, args, flags, keywords);
     depth--;
     Py_DECREF(function);
-    return leave(result);
+    result = leave(result, name);
+    Py_XDECREF(name);
+    return result;
 }
 
 static PyObject *make_called(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -31,10 +36,11 @@ static PyObject *make_called(PyTypeObject *type, PyObject *args, PyObject *keywo
     return (PyObject *)called;
 }
 
-HOLDS(Called, called, function, attributes)
+HOLDS(Called, called, function, name, attributes)
 
 static PyMemberDef called_members[] = {
     {"_called", T_OBJECT_EX, offsetof(Called, function), 0, "The function that calls go to."},
+    {"_called_as", T_OBJECT, offsetof(Called, name), 0, "What errors that leave begin with."},
     {NULL},
 };
 

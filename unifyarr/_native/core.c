@@ -41,7 +41,7 @@ static PyMethodDef functions[] = {
     {"set_up_elements", set_up_elements, METH_VARARGS, "Take the class of elements, what makes arrays of them, and types of numbers."},
     {"set_up_items", set_up_items, METH_VARARGS, "Take what serves all other keys and values."},
     {"set_up_containers", set_up_containers, METH_VARARGS, "Take the class of containers, what writes to their leaves, and what knows devices."},
-    {"shorten_tracebacks", shorten_tracebacks, METH_O, "Have tracebacks of calls cut by a function of the exception, or by none."},
+    {"set_up_errors", set_up_errors, METH_O, "Take what names functions in errors that leave, and cuts their tracebacks."},
     {"take_engine", take_engine, METH_VARARGS, "Serve arrays of a backend from now on."},
     {"keep_calls", keep_calls, METH_O, "Forget all known calls, and keep others from now on or not."},
     {"prepare_temporaries", prepare_temporaries, METH_O,

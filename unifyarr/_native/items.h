@@ -168,7 +168,7 @@ static PyObject *general_item(PyObject *self, PyObject *key)
     depth++;
     PyObject *found = PyObject_CallFunctionObjArgs(get_otherwise, self, key, NULL);
     depth--;
-    return leave(found);
+    return leave(found, NULL);
 }
 
 static PyObject *get_item(PyObject *self, PyObject *key)
@@ -182,7 +182,7 @@ static PyObject *get_item(PyObject *self, PyObject *key)
         found = selected(engine, native, (Slots *)key);
         if (found != Py_NotImplemented) {
             Py_DECREF(native);
-            return leave(found ? wrapped(found, engine) : NULL);
+            return leave(found ? wrapped(found, engine) : NULL, NULL);
         }
         Py_DECREF(found);
     }
@@ -195,5 +195,5 @@ static PyObject *get_item(PyObject *self, PyObject *key)
         found = general_item(self, key);
     }
     Py_DECREF(native);
-    return leave(found);
+    return leave(found, NULL);
 }

@@ -77,7 +77,7 @@ static NOINLINE PyObject *compute(PyObject *x, PyObject *y, int function)
     if (Py_IS_TYPE(x, &Probe_Type) || (y && Py_IS_TYPE(y, &Probe_Type))) {
         return PyBool_FromLong(temporaries(x, y, BASE));
     }
-    return leave(compute_operands(x, y, function, BASE));
+    return leave(compute_operands(x, y, function, BASE), NULL);
 }
 
 /* x += y. */
@@ -101,7 +101,7 @@ static PyObject *compute_in_place(PyObject *x, PyObject *y, int function, binary
         result = eager < 0 ? NULL : eager ? update_nest(x, y, &paths_of[function]) : Py_NewRef(Py_NotImplemented);
     }
     if (result != Py_NotImplemented) {
-        return leave(result);
+        return leave(result, NULL);
     }
     Py_DECREF(result);
     PyObject *operands[3] = {NULL, x, y};
@@ -113,7 +113,7 @@ static PyObject *compute_in_place(PyObject *x, PyObject *y, int function, binary
         Py_DECREF(result);
         return otherwise(x, y);
     }
-    return leave(result);
+    return leave(result, NULL);
 }
 
 static PyObject *power(PyObject *x, PyObject *y)

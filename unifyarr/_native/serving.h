@@ -296,5 +296,5 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, size_t fla
         Py_XDECREF(taken);
     }
     Py_XDECREF(beyond);
-    return leave(result);
+    return leave(result, function->paths.name);
 }

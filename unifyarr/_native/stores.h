@@ -155,7 +155,7 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value)
     done = value ? PyObject_CallFunctionObjArgs(set_otherwise, self, key, value, NULL)
                  : PyObject_CallFunctionObjArgs(delete_item, self, key, NULL);
     depth--;
-    Py_XDECREF(leave(done));
+    Py_XDECREF(leave(done, NULL));
     return done ? 0 : -1;
 }
 

@@ -1,4 +1,5 @@
-/* Tracebacks end where the user's code is: what the package and its engines called on the way is left out. */
+/* Errors as they leave for the user's code: their messages begin with the name of the function that was called, and their
+   tracebacks end in that code (`engines/raising.py`). */
 
 #ifdef _MSC_VER
 #define THREAD_LOCAL __declspec(thread)
@@ -6,16 +7,17 @@
 #define THREAD_LOCAL __thread
 #endif
 
-/* What cuts the traceback of an exception; NULL where it's shown in full. */
-static PyObject *shorten = NULL;
+/* What names the function in an error and cuts its traceback. */
+static PyObject *leaving = NULL;
 
 /* How many calls that Python serves are under way in this thread. */
 static THREAD_LOCAL int depth = 0;
 
-/* Return a result. If there's none, and no call of ours is around this one, the traceback of the error is cut. */
-static PyObject *leave(PyObject *result)
+/* Return a result. An error gets the name of the function, NULL where it has none, if the user's code called that. If no
+   call of ours is around this one, its traceback is cut. */
+static PyObject *leave(PyObject *result, PyObject *name)
 {
-    if (result || depth || !shorten) {
+    if (result || !leaving || (depth && !name)) {
         return result;
     }
     PyObject *type, *error, *traceback;
@@ -25,7 +27,8 @@ static PyObject *leave(PyObject *result)
         PyException_SetTraceback(error, traceback);
         Py_DECREF(traceback);
     }
-    PyObject *done = PyObject_CallOneArg(shorten, error);
+    PyObject *is_last = depth ? Py_False : Py_True;
+    PyObject *done = PyObject_CallFunctionObjArgs(leaving, error, name ? name : Py_None, is_last, NULL);
     if (!done) {
         /* An interrupt came meanwhile. */
         Py_DECREF(type);
@@ -37,9 +40,10 @@ static PyObject *leave(PyObject *result)
     return NULL;
 }
 
-/* shorten_tracebacks(function): have tracebacks of calls cut by a function of the exception, or by none. */
-static PyObject *shorten_tracebacks(PyObject *module, PyObject *function)
+/* set_up_errors(function): call a function of each error that leaves, of the name of the function that was called, or
+   None, and of whether no call of ours is around that one. */
+static PyObject *set_up_errors(PyObject *module, PyObject *function)
 {
-    Py_XSETREF(shorten, function == Py_None ? NULL : Py_NewRef(function));
+    Py_XSETREF(leaving, Py_NewRef(function));
     Py_RETURN_NONE;
 }

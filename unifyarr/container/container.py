@@ -19,6 +19,8 @@ from .._core.declaring.declare import Declaration
 from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import check_callable
+from .._core.values.called import make_boundaries
+from .._core.values.mixins import present_as
 from .._core.writing.storing import assign_at_once
 from .._native import core
 from ..backends.forks import free_after_fork
@@ -497,6 +499,11 @@ if core is not None:
     for _forms in OPERATORS.values():
         for _method in _forms.values():
             setattr(Container, _method.__name__, vars(core.Nest)[_method.__name__])
+
+
+present_as(Container, Tree)
+for _each in (Container, Tree):
+    make_boundaries(_each)
 
 
 if TYPE_CHECKING:

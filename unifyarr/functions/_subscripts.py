@@ -24,12 +24,12 @@ def parse(subscripts: str, *ndims: int) -> tuple[list[Labels], Labels]:
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     names = inputs.split(",")
     if not ndims or len(names) != len(ndims):
-        raise ValueError(f"einsum({subscripts!r}) names {len(names)} operands, but there are {len(ndims)}")
+        raise ValueError(f"{subscripts!r} names {len(names)} operands, but there are {len(ndims)}")
     split = [_letters(each, subscripts) for each in names]
     hidden = [ndim - len(before + after) for (before, _, after), ndim in zip(split, ndims, strict=True)]
     for (_, dots, _), count, ndim in zip(split, hidden, ndims, strict=True):
         if count < 0 or (count and not dots):
-            raise ShapeError(f"einsum({subscripts!r}) doesn't name the axes of an operand of {ndim} dimensions")
+            raise ShapeError(f"{subscripts!r} doesn't name the axes of an operand of {ndim} dimensions")
     rank = max(hidden)
     every = tuple(f"...{axis}" for axis in range(rank))
     named = [(*before, *every[rank - count :], *after) for (before, _, after), count in zip(split, hidden, strict=True)]
@@ -38,10 +38,10 @@ def parse(subscripts: str, *ndims: int) -> tuple[list[Labels], Labels]:
         return named, (*every, *sorted(letter for letter in set(letters) if letters.count(letter) == 1))
     before, dots, after = _letters(output, subscripts)
     if rank and not dots:
-        raise ValueError(f"einsum({subscripts!r}) needs an ellipsis in the output for those of the operands")
+        raise ValueError(f"{subscripts!r} needs an ellipsis in the output for those of the operands")
     result = (*before, *every, *after)
     if len(set(result)) < len(result) or not set(result) <= set(itertools.chain(*named)):
-        raise ValueError(f"the output of einsum({subscripts!r}) holds letters of the operands, each once at most")
+        raise ValueError(f"the output of {subscripts!r} holds letters of the operands, each once at most")
     return named, result
 
 
@@ -61,7 +61,7 @@ def _lengths(subscripts: str, inputs: list[Labels], shapes: tuple[Shape, ...]) -
             known = lengths.get(label, 1)
             if own.setdefault(label, length) != length or (length != known and 1 not in (length, known)):
                 given = ", ".join(map(str, shapes))
-                raise ShapeError(f"axes {label!r} of einsum({subscripts!r}) differ in length in shapes {given}")
+                raise ShapeError(f"axes {label!r} of {subscripts!r} differ in length in shapes {given}")
             lengths[label] = length if known == 1 else known
     return lengths
 

@@ -12,7 +12,7 @@ from .._core.arrays.weak import kind_of
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import primary
 from .._core.engines import dtypes
-from .._core.values.called import boundary
+from .._core.values.called import boundary, make_boundaries
 from ..backends.base.abilities import is_numpys
 from ..errors import DtypeError
 
@@ -104,6 +104,7 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     return bool(np.can_cast(source.dtype, target.dtype))
 
 
+@make_boundaries
 class finfo:
     """The limits of a floating-point dtype.
 
@@ -169,6 +170,7 @@ def _info(name: str, dtype: DType) -> Any:
     return getattr(ml_dtypes, name)(dtype.dtype)
 
 
+@make_boundaries
 class iinfo:
     """The limits of an integer dtype.
 

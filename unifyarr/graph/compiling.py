@@ -12,7 +12,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
-from .._core.values.called import Called, boundary, make_boundaries, set_call
+from .._core.values.called import Called, boundary, make_boundaries, set_boundary
 from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..errors import TraceError
@@ -78,7 +78,7 @@ class Compiled(Called, Wrapper, Generic[P, Result]):
 
     def _enter(self, call: Call | None) -> None:
         """Make a program's call, or the general way, what calls come to."""
-        set_call(self, call or generally(self._general))
+        set_boundary(self, call or generally(self._general), self._name)
 
     def _call(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         if running() is not None:

@@ -7,7 +7,6 @@ found on a mirror: a copy of the memory from before the write, on which NumPy re
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,8 @@ from .._core.engines.comparing import agree, native_values, natives_share_memory
 from .._core.engines.natives import backend_of_native
 from .._core.engines.registry import load
 from .._core.engines.tracing import checked
-from .._core.values.called import boundary
 from .._core.values.records import Record
+from .._core.values.scopes import scope
 from ..errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, DebugModeError
 
 if TYPE_CHECKING:
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from .._core.declaring.operands import Call, Handler
 
 
-@boundary
-@contextlib.contextmanager
+@scope
 def debug() -> Iterator[None]:
     """Check every call inside a ``with`` block, or inside a function that this decorates.
 

@@ -11,6 +11,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integers
+from .._core.values.called import make_boundaries
 from .._core.values.shapes import as_shape
 from .._core.writing.flat import FlatIterator
 from ._creation import frombuffer
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 
+@make_boundaries
 class ndenumerate:
     """An iterator over the indices and the elements of an array.
 
@@ -62,6 +64,7 @@ class BroadcastElements:
         return self._spread[next(self._places)]
 
 
+@make_boundaries
 class broadcast:
     """What arrays broadcast to: its shape, and an iterator over their elements together.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.weak import kind_of
 from .._core.calling.numpy_protocols import serve_ufunc
 from .._core.engines import dtypes
-from .._core.values.called import make_boundaries
+from .._core.values.called import boundary, make_boundaries
 from .._core.writing.inplace import as_target, check_target, update
 from ..errors import ShapeError
 from . import _folding
@@ -49,6 +49,14 @@ class ufunc:
 
     __module__ = __name__.rpartition(".")[0]
 
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **options: Any) -> Any: ...
+
+    else:
+        # Calls read the function from the slot.
+        __slots__ = ("__call__", "__dict__", "__weakref__")
+
     def __new__(cls, numpy: np.ufunc, compute: Callable[..., Any]) -> ufunc:
         kind = _CALLED.get((numpy.nin, numpy.nout)) if cls is ufunc else None
         return object.__new__(kind or cls)
@@ -63,6 +71,7 @@ class ufunc:
         self.types, self.ntypes = numpy.types, numpy.ntypes
         self.identity, self.signature = numpy.identity, numpy.signature
         COUNTERPARTS[numpy] = self
+        self.__call__ = boundary(self._usual, numpy.__name__)  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
@@ -78,7 +87,7 @@ class ufunc:
         fixed = {name: each for name, each in (("signature", signature), ("casting", casting)) if each is not None}
         return self._numpy.resolve_dtypes(given, reduction=reduction, **fixed)
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def _usual(self, *args: Any, **options: Any) -> Any:
         return self._compute(*args) if not options and len(args) == self.nin else self._call(args, **options)
 
     @places_data
@@ -93,7 +102,10 @@ class ufunc:
         dtype: Any = None,
         subok: bool = True,
         signature: Any = None,
+        **unknown: Any,
     ) -> Any:
+        if unknown:
+            raise TypeError(f"{self.__name__}() got an unexpected keyword argument {min(unknown)!r}")
         inputs, outs = self._arguments(args, out)
         if dtype is None and signature is None and casting == "same_kind":
             if where is True and self.nout == 1 and outs[0] is not None:
@@ -257,7 +269,7 @@ class _unary(ufunc):
 
     __module__ = __name__.rpartition(".")[0]
 
-    def __call__(self, x: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
+    def _usual(self, x: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
         if len(more) == 1 and out is None and type(more[0]) is Array:
             (out,), more = more, ()
         if not options and not more:
@@ -277,7 +289,7 @@ class _binary(ufunc):
 
     __module__ = __name__.rpartition(".")[0]
 
-    def __call__(self, x1: Any, x2: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
+    def _usual(self, x1: Any, x2: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
         if len(more) == 1 and out is None and type(more[0]) is Array:
             (out,), more = more, ()
         if not options and not more:

@@ -11,6 +11,7 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
+from .._core.values.called import make_boundaries
 from ._following import NO_VALUE, as_array, together
 
 __all__ = [
@@ -32,6 +33,7 @@ def _parsed(signature: str) -> tuple[Core, Core]:
     return sides[0], sides[1]
 
 
+@make_boundaries
 class vectorize:
     """A function of elements, or with a signature of parts, as one of arrays.
 

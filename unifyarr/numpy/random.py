@@ -23,6 +23,7 @@ from .._core.arrays.convert import common_backend, device_of
 from .._core.engines import dtypes
 from .._core.engines.current import current
 from .._core.engines.natives import backend_of_native
+from .._core.values.called import boundary, make_boundaries
 from .._core.writing.inplace import as_target, check_target, update
 from ..random._arguments import as_host, refuse_inside_trace
 from ._following import arrays_in
@@ -101,6 +102,7 @@ def _method(cls: type, name: str, original: Any) -> Callable[..., Any]:
     return method
 
 
+@make_boundaries
 @_delegate(numpy.random.Generator)
 class Generator:
     """NumPy's ``Generator``, whose arrays are ours."""
@@ -121,6 +123,7 @@ class Generator:
         def __getattr__(self, name: str) -> Any: ...
 
 
+@make_boundaries
 @_delegate(numpy.random.RandomState)
 class RandomState:
     """NumPy's ``RandomState``, whose arrays are ours."""
@@ -136,6 +139,7 @@ class RandomState:
         def __getattr__(self, name: str) -> Any: ...
 
 
+@boundary
 def default_rng(seed: Any = None) -> Generator:
     """Return a generator of NumPy's default kind, for a seed; a generator is returned as it is."""
     if isinstance(seed, Generator):

@@ -11,6 +11,7 @@ from .._core.arrays.array import Array
 from .._core.calling.mapping import updated_at_once
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
+from .._core.values.called import make_boundaries
 from ..container.container import Container
 from ..errors import DtypeError, StructureError
 from ..functions.inplace import inplace_update
@@ -25,6 +26,7 @@ Numbers = Callable[[Any, Array], tuple[Any, ...]]
 Formula = Callable[..., tuple[Array, ...]]
 
 
+@make_boundaries
 @dataclass(frozen=True)
 class Optimizer:
     """How parameters move against their gradient: what ``sgd``, ``adam``, ``adamw`` and ``rmsprop`` return.

@@ -10,7 +10,6 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines.handle import Handle
-from .._core.values.called import boundary
 from .._core.values.shapes import as_axis
 from ..container.container import flatten, trees, unflatten
 from ..errors import ShapeError
@@ -18,7 +17,6 @@ from ..modes.mode import Level
 from .run import TransformedCall, from_values, is_data, recorded
 
 
-@boundary
 @recorded
 def vmap(
     function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, backend: str | None = None

@@ -47,7 +47,6 @@ def _check_value(arrays: list[Array]) -> None:
         raise DtypeError(f"a gradient needs a function that returns a real floating-point number, not {dtype}: cast it")
 
 
-@boundary
 @recorded
 def value_and_grad(
     function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None
@@ -101,7 +100,6 @@ def value_and_grad(
     return _gradient(function, argnums, has_aux, backend, with_value=True)
 
 
-@boundary
 @recorded
 def grad(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None) -> Function:
     """Return a function that gives a function's gradient.

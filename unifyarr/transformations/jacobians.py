@@ -10,7 +10,6 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
-from .._core.values.called import boundary
 from ..errors import DtypeError
 from ..modes.batch.handle import batch_of
 from ..modes.mode import Level
@@ -20,7 +19,6 @@ from .gradients import Argnums, Function, by_argument, check_floating, grad, pre
 from .run import TransformedCall, from_values, recorded
 
 
-@boundary
 @recorded
 def jacobian(
     function: Function,
@@ -86,7 +84,6 @@ def jacobian(
     return transformed
 
 
-@boundary
 @recorded
 def hessian(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None) -> Function:
     """Return a function that computes the second derivatives of a function.

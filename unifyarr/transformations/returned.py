@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._core.values.called import Called, set_call
+from .._core.values.called import Called, set_boundary
 from .._core.values.pickling import Wrapper
 
 
@@ -27,7 +27,7 @@ class Transformed(Called, Wrapper):
     ) -> None:
         self._stand_for(function)
         self._made = make, args, kwargs or {}
-        set_call(self, call)
+        set_boundary(self, call, make.__name__)
 
     def _made_by(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
         return self._made

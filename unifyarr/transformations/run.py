@@ -21,6 +21,7 @@ from .._core.engines.natives import mismatch
 from .._core.engines.registry import load
 from .._core.engines.tracing import Running, capture, goes_on, inside, mode, run_of, running
 from .._core.values.arguments import check_callable, shown
+from .._core.values.called import boundary
 from .._core.writing.inplace import as_target, assign, check_target
 from ..container.container import Container, flatten, unflatten
 from ..container.tree import as_item
@@ -52,7 +53,7 @@ running_mode = mode.get
 
 
 def recorded(transformation: Transformation, name: str | None = None, inline: bool = True) -> Transformation:
-    """Make each function that a transformation returns one operation in the trace of a graph."""
+    """Return a transformation for users: each function that it returns is one operation in the trace of a graph."""
 
     @functools.wraps(transformation)
     def transform(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
@@ -77,9 +78,11 @@ def recorded(transformation: Transformation, name: str | None = None, inline: bo
 
             return trace.recording(function)(name or transformation.__name__, again, arguments, named)
 
-        return Transformed(call, function, transform, args, kwargs)
+        return Transformed(call, function, public, args, kwargs)
 
-    return transform  # type: ignore[return-value]
+    # The function that its module has under its name, as pickles need it.
+    public = boundary(transform)
+    return public  # type: ignore[return-value]
 
 
 def engine_for(backend: Handle, name: str | None) -> str | None:

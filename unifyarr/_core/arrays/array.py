@@ -18,7 +18,7 @@ from ..engines.refusals import explains
 from ..engines.registry import Node, load, register_node, when_loaded
 from ..engines.tracing import capture, current, mode, original, recording
 from ..values import above
-from ..values.called import make_boundaries
+from ..values.called import boundary, make_boundaries
 from ..values.elsewhere import point_elsewhere
 from ..values.mixins import present_as
 from ..values.native import Native
@@ -44,6 +44,9 @@ class ArrayMeta(type):
         if cls is Array:
             return above.numpy._classes.empty_array(*arguments, **options)
         raise TypeError(f"{cls.__name__} isn't made by a call: pass what it holds to asarray()")
+
+
+ArrayMeta.__call__ = boundary(ArrayMeta.__call__, "Array")  # type: ignore[method-assign]
 
 
 def blank(cls: type[A]) -> Callable[[], A]:
@@ -228,9 +231,10 @@ class Array(Operators, Methods, MemoryMethods, Conversions, Protocols, Slots, me
         return wrap(handle.from_numpy(values, device=there, copy=True), handle)
 
 
-present_as(Array, Methods)
-for _each in (Array, Methods, MemoryMethods, Conversions, Deferred, Protocols):
+for _each in (Methods, MemoryMethods, Conversions, Deferred, Protocols):
+    present_as(Array, _each)
     make_boundaries(_each)
+make_boundaries(Array)
 # The getters here can't fail, and have to cost little.
 make_boundaries(Slots, getters=False)
 blank_array: Callable[[], Array] = blank(Array)

@@ -17,6 +17,7 @@ from ..engines import dtypes
 from ..engines.tracing import capture, current
 from ..values import above
 from ..values.arguments import as_integers, shown
+from ..values.called import boundary
 from .protocols import Protocols
 from .views import Bits, Window
 
@@ -152,6 +153,7 @@ class _Counted:
     def __init__(self) -> None:
         self._native = object()
 
+    @boundary
     def count(self, *shape: object, refcheck: bool = True) -> tuple[int, int]:
         return sys.getrefcount(self), sys.getrefcount(self._native)
 

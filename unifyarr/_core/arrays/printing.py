@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -12,6 +11,7 @@ import numpy as np
 
 from ...backends.forks import free_after_fork
 from ..values.called import boundary
+from ..values.scopes import scope
 
 NAMES = (
     *("precision", "threshold", "edgeitems", "linewidth", "suppress"),
@@ -90,8 +90,7 @@ def _of_numpy() -> dict[str, object]:
     return {**np.get_printoptions()}
 
 
-@boundary
-@contextlib.contextmanager
+@scope
 def printoptions(**options: Any) -> Iterator[dict[str, Any]]:
     """Print arrays of every backend with other options inside a ``with`` block, or in a function that this decorates.
 

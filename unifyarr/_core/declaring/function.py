@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
 from ..._native import core
+from ..engines.raising import leave
 
 
 class PythonFunction:
@@ -28,7 +30,11 @@ class PythonFunction:
     def __call__(self, /, *args: Any, **kwargs: Any) -> object:
         """Call the function."""
         dispatcher = self._dispatcher or self.dispatcher
-        return dispatcher(*dispatcher.bind(args, kwargs))
+        try:
+            return dispatcher(*dispatcher.bind(args, kwargs))
+        except Exception as error:
+            leave(error, dispatcher.qualified_name, False, sys._getframe(1))
+            raise
 
     def __get__(self, instance: object, owner: object = None) -> object:
         return self if instance is None else MethodType(self, instance)

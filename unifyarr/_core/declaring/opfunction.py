@@ -6,8 +6,9 @@ import inspect
 from collections.abc import Callable, Iterable
 from functools import partial, update_wrapper, wraps
 from types import MethodType
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
+from ..values.called import make_boundaries
 from ..values.maps import IOMap
 from ..values.pickling import qualified
 from .declare import Declaration
@@ -32,11 +33,21 @@ _SAID = {
 }
 
 
+@make_boundaries
 class OpFunction(Generic[Arguments, Result]):
     """A function that ``op`` declares."""
 
     __name__: str
     __qualname__: str
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            """Compute the operation."""
+            raise NotImplementedError
+
+    else:
+        # Calls read the function from the slot.
+        __slots__ = ("__call__", "__dict__", "__weakref__")
 
     def __init__(
         self,
@@ -49,12 +60,9 @@ class OpFunction(Generic[Arguments, Result]):
         operation = OpFacts(body, view_map, arrays, kind, harmless)
         declaration = Declaration(_with_out(body), "mixed", view_map=operation.record.view_map, operation=operation)
         update_wrapper(self, declaration.body)
-        vars(self).update(_operation=operation, declaration=declaration, _function=declaration.function())
+        vars(self).update(_operation=operation, declaration=declaration)
+        self.__call__ = declaration.function()  # type: ignore[method-assign, assignment]
         declaration.public = self
-
-    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        """Compute the operation."""
-        return self._function(*args, **kwargs)  # type: ignore[attr-defined, no-any-return]
 
     def kernel(self, backend: str, /, *, natives: str | None = None) -> Callable[[Function], Function]:
         """Register the kernel for a backend."""

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING
 
 from ..values.called import boundary
+from ..values.scopes import scope
 from .handle import LOADED, Handle, has_one_device
 from .registry import load
 from .tracing import checked, inside, mode
@@ -81,8 +82,7 @@ def set_backend(backend: BackendName) -> None:
     default.name = load(backend).name
 
 
-@boundary
-@contextlib.contextmanager
+@scope
 def use_backend(backend: BackendName) -> Iterator[None]:
     """Make ``backend`` the current one inside a ``with`` block, or inside a function that this decorates.
 

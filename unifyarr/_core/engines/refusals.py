@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, TypeVar
 
-from ..._native import core
 from .handle import Handle, loaded_backends
 
 # What an engine refuses; everything else that comes while it works is the program's own.
@@ -37,7 +35,7 @@ def is_refusal(error: Exception, backend: Handle | None = None) -> bool:
 _OURS = __name__.partition(".")[0]
 # Packages that engines call, beside those of their classes and the standard library.
 _CALLED = frozenset(
-    {_OURS, "jax", "jaxlib", "keras", "ml_dtypes", "numpy", "opt_einsum", "scipy", *sys.stdlib_module_names}
+    {_OURS, "jax", "jaxlib", "keras", "ml_dtypes", "numpy", "opt_einsum", "optree", "scipy", *sys.stdlib_module_names}
 )
 
 
@@ -48,10 +46,11 @@ def _is_own(error: Exception, backend: Handle | None) -> bool:
         return True
     while trace.tb_next is not None:
         trace = trace.tb_next
-    return _is_own_frame(trace.tb_frame, loaded_backends() if backend is None else (backend,))
+    return is_own_frame(trace.tb_frame, loaded_backends() if backend is None else (backend,))
 
 
-def _is_own_frame(frame: FrameType, backends: Iterable[Handle]) -> bool:
+def is_own_frame(frame: FrameType, backends: Iterable[Handle]) -> bool:
+    """Return whether a frame runs code of the package, of the standard library, or of one of the backends' engines."""
     return is_own_module(str(frame.f_globals.get("__name__")), backends)
 
 
@@ -67,40 +66,23 @@ def _package_of(module: str) -> str:
     return module.partition(".")[0]
 
 
-def shorten(error: BaseException) -> None:
-    """Cut the traceback of an error behind the last frame that is neither the package's nor an engine's."""
-    backends, last, trace = loaded_backends(), None, error.__traceback__
-    while trace is not None:
-        if not _is_own_frame(trace.tb_frame, backends):
-            last = trace
-        trace = trace.tb_next
-    if last is None:
-        error.__traceback__ = None
-    else:
-        last.tb_next = None
-
-
-if core is not None and os.environ.get("UNIFYARR_TRACEBACK") != "full":
-    core.shorten_tracebacks(shorten)
-
-
 def explained(error: Exception, what: str, backend: Handle | None = None) -> Exception | None:
     """Return the error to raise in place of one, ``None`` where that is clear as it is.
 
     What the ``backend`` doesn't know as its engine's own, or any backend where none is given, comes through.
     """
     if isinstance(error, RecursionError):
-        return ValueError(f"{what} met an argument that contains itself, or is nested too deep")
+        return ValueError(f"{what}: an argument contains itself, or is nested too deep")
     text = str(error)
     if (isinstance(error, MemoryError) and not text) or (isinstance(error, ValueError) and _TOO_BIG.match(text)):
-        return MemoryError(f"there is no memory for {what}")
+        return MemoryError(f"{what}: there is no memory for the result")
     if len(text) > _LONGEST and "\n" in text and type(error) in (TypeError, ValueError, IndexError, OverflowError):
         return type(error)(f"{what}: {text.splitlines()[0][:_LONGEST]}")
     for each in loaded_backends() if backend is None else (backend,):
         kind = each.own_error(error)
         if kind is not None:
             first = next(iter(_NODE.sub("", text).strip().splitlines()), type(error).__name__)
-            return kind(f"{each.name} can't do {what}: {first[:_LONGEST]}")
+            return kind(f"{what}: {each.name} can't do this: {first[:_LONGEST]}")
     return None
 
 

@@ -1,13 +1,14 @@
 """Objects whose calls go to a function of their own.
 
-Tracebacks end where they're called (``_native/called.h``), as they do at the functions of the core. Where there's no
-compiled core, or tracebacks are shown in full, functions stay as they are.
+Errors leave there for the user's code (``engines/raising.py``): their messages begin with the function's name, and
+tracebacks end there (``_native/called.h``), as they do at the functions of the core. Where there's no compiled core, a
+function in Python is around the one that is called.
 """
 
 from __future__ import annotations
 
 import functools
-import os
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,7 +16,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..._native import core
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-IS_SHORTENED = core is not None and os.environ.get("UNIFYARR_TRACEBACK") != "full"
+Class = TypeVar("Class", bound=type)
+
+
+# Called with each error that leaves; see ``engines/raising.py``.
+_leave: Callable[..., None]
+
+
+def set_up_errors(leave: Callable[..., None]) -> None:
+    """Have a function called with each error that leaves; see ``engines/raising.py``."""
+    global _leave
+    _leave = leave
+    if core is not None:
+        core.set_up_errors(leave)
 
 
 class _Called:
@@ -35,24 +48,57 @@ set_call: Callable[[Any, Callable[..., object]], None] = _member.__set__
 call_of: Callable[[Any], Callable[..., Any]] = _member.__get__
 
 
-def boundary(function: Function) -> Function:
-    """Return a function for users: where it's called, tracebacks end."""
-    if not IS_SHORTENED:
-        return function
-    called = Called()
-    set_call(called, function)
-    functools.update_wrapper(called, function)  # type: ignore[arg-type]
-    return called  # type: ignore[return-value]
+def set_boundary(called: Any, function: Callable[..., Any], name: str | None) -> None:
+    """Have the calls of an object go to a function; ``name`` begins the messages of errors that leave it."""
+    set_call(called, function if core is not None or name is None else _named(function, name))
+    if core is not None:
+        called._called_as = name
 
 
-def make_boundaries(cls: type, *, getters: bool = True) -> None:
-    """Make boundaries of the methods and the properties of a class."""
+def boundary(function: Function, name: str | None = "") -> Function:
+    """Return a function for users; ``name``, else the function's own, begins the messages of errors that leave it."""
+    if name == "":
+        name = _name_of(function)
+    if core is None:
+        return function if name is None else _named(function, name)
+    called: Any = Called()
+    set_boundary(called, function, name)
+    functools.update_wrapper(called, function)
+    return called  # type: ignore[no-any-return]
+
+
+def _name_of(function: Any) -> str | None:
+    """Return the name by which users call a function: a constructor's is its class, and an operator has none."""
+    scope, _, name = str(function.__qualname__).rpartition(".")
+    scope = "" if scope.startswith("_") else scope
+    if name in ("__new__", "__init__"):
+        return scope or None
+    return None if name.startswith("__") else f"{scope}.{name}".lstrip(".")
+
+
+def _named(function: Function, name: str) -> Function:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            _leave(error, name, False, sys._getframe(1))
+            raise
+
+    return call  # type: ignore[return-value]
+
+
+def make_boundaries(cls: Class, *, getters: bool = True) -> Class:
+    """Make boundaries of the methods and the properties of a class, and return it."""
     for name, value in list(vars(cls).items()):
         if name.startswith("_") and not name.endswith("__"):
             continue
         if isinstance(value, FunctionType):
             setattr(cls, name, boundary(value))
+        elif isinstance(value, (staticmethod, classmethod)) and isinstance(value.__func__, FunctionType):
+            setattr(cls, name, type(value)(boundary(value.__func__)))
         elif type(value) is property:
-            reads = boundary(value.fget) if value.fget and getters else value.fget
-            writes = boundary(value.fset) if value.fset else None
+            reads = boundary(value.fget, None) if value.fget and getters else value.fget
+            writes = boundary(value.fset, None) if value.fset else None
             setattr(cls, name, property(reads, writes, value.fdel, value.__doc__))
+    return cls

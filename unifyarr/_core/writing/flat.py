@@ -17,9 +17,11 @@ from ..arrays.views import Reshape
 from ..engines import dtypes
 from ..engines.tracing import capture, original, unrepeatable
 from ..values import above
+from ..values.called import make_boundaries
 from .indexing import get_item, set_item
 
 
+@make_boundaries
 class FlatIterator(View):
     """An iterator over all elements of an array in C order, which reads and writes them by keys too.
 

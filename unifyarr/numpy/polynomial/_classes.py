@@ -10,6 +10,7 @@ import numpy.polynomial as theirs
 
 from ... import functions as ua
 from ..._core.arrays.array import Array
+from ..._core.values.called import make_boundaries
 from .._following import as_array
 from . import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 
@@ -19,6 +20,7 @@ _Base: Any = theirs.Polynomial.__base__
 __all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial"]
 
 
+@make_boundaries
 class _OnArrays:
     """What NumPy's classes compute beside coefficients: arrays of the backend of their argument, or the current one."""
 
