@@ -381,7 +381,7 @@ def test_wrong_loops(backend: str, what: str) -> None:
 
 def test_branches_of_other_types_are_refused_in_traces(backend: str) -> None:
     run = ua.compile(lambda p: ua.cond(p, lambda: ua.ones(2), lambda: ua.ones(3)))
-    with pytest.raises(ShapeError, match=r"^cond\(\): the first function .* \(2,\).*second function .* \(3,\)"):
+    with pytest.raises(ShapeError, match=r"^cond\(\): .* first function .* \(2,\).*second function .* \(3,\)"):
         run(ua.asarray(True))
 
 

@@ -227,10 +227,10 @@ REFUSED: dict[str, tuple[tuple[int, ...], dict[str, Any], str]] = {
     "a negative scale": ((1, 1, 4, 4), {"scale_factor": -1.0}, "positive"),
     "a scale of NaN": ((1, 1, 4, 4), {"scale_factor": float("nan")}, "positive"),
     "a scale that leaves nothing": ((1, 1, 4, 4), {"scale_factor": 0.2}, "leaves nothing"),
-    "no such mode": ((1, 1, 4, 4), {"size": 2, "mode": "cubic"}, "mode of interpolate"),
+    "no such mode": ((1, 1, 4, 4), {"size": 2, "mode": "cubic"}, "interpolate..: mode is one"),
     "a mode for two axes": ((1, 1, 4), {"size": 2, "mode": "bicubic"}, "is for 2 axes"),
     "no corners": ((1, 1, 4), {"size": 2, "align_corners": True}, "no corners"),
-    "antialias of copies": ((1, 1, 4), {"size": 2, "antialias": True}, "antialias of"),
+    "antialias of copies": ((1, 1, 4), {"size": 2, "antialias": True}, "antialias is"),
     "antialias with corners": (
         (1, 1, 4, 4),
         {"size": 2, "mode": "bilinear", "antialias": True, "align_corners": True},
@@ -252,7 +252,7 @@ def test_what_cant_be_resized_is_refused(
 def test_a_scale_has_no_derivative(backend: str) -> None:
     x = ua.asarray(image("float64", 2))
     for scales in (lambda scale: scale, lambda scale: (1.5, scale)):
-        with pytest.raises(ua.errors.LostDerivativeError, match="scale_factor of interpolate"):
+        with pytest.raises(ua.errors.LostDerivativeError, match=r"interpolate\(\): scale_factor"):
             ua.grad(lambda scale, f=scales: ua.sum(ua.nn.interpolate(x, scale_factor=f(scale))))(ua.asarray(1.5))
     assert ua.nn.interpolate(x, scale_factor=(ua.asarray(2), np.float32(0.5))).shape == (2, 3, 14, 2)
 

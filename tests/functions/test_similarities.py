@@ -69,9 +69,9 @@ def test_what_nll_loss_refuses(backend: str) -> None:
     x = ua.zeros((2, 3))
     with pytest.raises(ua.errors.DtypeError, match="indices of classes, integers, not float64"):
         ua.nn.nll_loss(x, ua.zeros((2, 3)))
-    with pytest.raises(ua.errors.ShapeError, match="target of nll_loss"):
+    with pytest.raises(ua.errors.ShapeError, match=r"nll_loss\(\): target has"):
         ua.nn.nll_loss(x, ua.asarray([0]))
-    with pytest.raises(ValueError, match="reduction of nll_loss"):
+    with pytest.raises(ValueError, match=r"nll_loss\(\): reduction is"):
         ua.nn.nll_loss(x, ua.asarray([0, 1]), reduction="most")
 
 

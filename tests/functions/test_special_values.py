@@ -274,7 +274,7 @@ def test_complex_numbers_are_refused(backend: str, name: str) -> None:
 
 
 def test_a_negative_order_is_refused(backend: str) -> None:
-    with pytest.raises(ValueError, match="n of polygamma"):
+    with pytest.raises(ValueError, match=r"polygamma\(\): n is"):
         ua.special.polygamma(-1, ua.asarray([1.0]))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 from ..._native import core
+from ...errors import ShapeError
 from ..values.called import set_up_errors
 from .handle import loaded_backends
 from .refusals import is_own_frame
@@ -26,6 +27,12 @@ def leave(error: BaseException, name: str | None, is_last: bool, caller: FrameTy
         _name(error, name)
     if is_last and _IS_SHORTENED:
         _shorten(error)
+
+
+# The message of a KeyError is the key; warnings and what floating-point settings raise are the user's own wish.
+_AS_THEY_COME = (KeyError, Warning, FloatingPointError)
+# Modules of errors that say what is wrong with a call.
+_OWN = frozenset({"builtins", "numpy.exceptions", "numpy.linalg", ShapeError.__module__})
 
 
 def _is_ours(frame: FrameType) -> bool:
@@ -43,17 +50,17 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 def _name(error: Exception, name: str) -> None:
     """Have the message of an error begin with the name of a function, unless the user's code had a part in it."""
     text = str(error)
-    # The message of a KeyError is the key, and that of a warning a filter's matter.
-    if isinstance(error, (KeyError, Warning)) or error.args[:1] != (text,):
+    if isinstance(error, _AS_THEY_COME) or type(error).__module__ not in _OWN or error.args[:1] != (text,):
         return
     backends = loaded_backends()
     if not all(is_own_frame(frame, backends) for frame in _frames(error)):
         return
     own = name.rpartition(".")[2]
-    # Python calls an object's method by names of its own.
-    begins = [each for each in (name, own, f"{own}.__init__") if text.startswith(f"{each}()")]
+    begins = re.match(rf"((?:[\w<>]+\.)*){re.escape(own)}(\.__init__)?\(\)", text)
     if begins:
-        named = name + text[len(begins[0]) :]
+        # Python calls a constructor by a name of its own; a longer name than ours is the user's function's.
+        is_longer = len(begins[1]) + len(own) > len(name) and not begins[2]
+        named = text if is_longer else f"{name}(){text[begins.end() :]}"
     else:
         # "out of add() has ..." becomes "add(): out has ...".
         subject = rf"^([^:;.,]*?)(?<!outside) of (?:{re.escape(name)}|{re.escape(own)})\(\)"

@@ -20,10 +20,12 @@ class Managed(Generic[Value]):
 
     def __init__(self, manage: Manage[Value]) -> None:
         self._manage = manage
+        # Wrong arguments raise here.
+        self._next: contextlib.AbstractContextManager[Value] | None = manage()
         self._entered: list[contextlib.AbstractContextManager[Value]] = []
 
     def __enter__(self) -> Value:
-        manager = self._manage()
+        manager, self._next = self._next or self._manage(), None
         value = manager.__enter__()
         self._entered.append(manager)
         return value
@@ -54,8 +56,6 @@ def scope(function: Callable[P, Iterator[Value]]) -> Callable[P, Managed[Value]]
 
     @functools.wraps(function)
     def opened(*args: P.args, **kwargs: P.kwargs) -> Managed[Value]:
-        # Wrong arguments raise here.
-        managed(*args, **kwargs)
         return Opened(functools.partial(managed, *args, **kwargs))
 
     return boundary(opened)
