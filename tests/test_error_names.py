@@ -49,7 +49,7 @@ def unmarked(value: Any) -> list[str]:
     """Return the functions of a public object from which errors leave as they came: itself, or methods."""
     if not isinstance(value, type):
         value = getattr(value, "__func__", value)
-        return [] if isinstance(value, (Function, Called)) else [""]
+        return [] if any(isinstance(each, (Function, Called)) for each in (value, value.__call__)) else [""]
     own = [vars(cls) for cls in value.__mro__ if cls.__module__.startswith("unifyarr")]
     functions = {name: each for members in own for name, each in members.items() if isinstance(each, FunctionType)}
     return [name for name in functions if not name.startswith("_")]
