@@ -36,7 +36,7 @@ static PyObject *make_called(PyTypeObject *type, PyObject *args, PyObject *keywo
     return (PyObject *)called;
 }
 
-HOLDS(Called, called, function, name, attributes)
+HOLDS(Called, called, function, attributes)
 
 static PyMemberDef called_members[] = {
     {"_called", T_OBJECT_EX, offsetof(Called, function), 0, "The function that calls go to."},
