@@ -12,7 +12,7 @@ import importlib
 import math
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict, TypeVar, Unpack, cast
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -149,6 +149,13 @@ def exchanges(order: np.ndarray, count: int) -> np.ndarray:
     return pivots.reshape(*order.shape[:-1], count)
 
 
+class Core(NamedTuple):
+    """A generalized ufunc; if it ``refuses`` what is invalid, that's an error, and other flags are ignored."""
+
+    ufunc: Any
+    refuses: bool = False
+
+
 class Facts(TypedDict, total=False):
     """What is said of an engine's implementation of a kernel, as attributes of the function."""
 
@@ -190,6 +197,8 @@ class Facts(TypedDict, total=False):
     with_axes: Callable[..., Any]
     formula: Callable[..., Any]
     loop_for: Callable[[Any], str | None]
+    # The generalized ufunc of NumPy's that it calls once for arrays of known types, which has no more to do then.
+    core: Callable[..., Core | None]
 
 
 def state(kernel: Kernel, **facts: Unpack[Facts]) -> Kernel:

@@ -47,6 +47,12 @@ NAMES: dict[str, Private] = {
     "jaxlib.xla_client.batched_device_put": Private(
         "arrays in NumPy's memory, in a fourth of the time", "`jax.device_put`"
     ),
+    **{
+        f"numpy.linalg._umath_linalg.{name}": Private(
+            "small matrices in compiled loops", "a call of Python at each step"
+        )
+        for name in ("cholesky_lo", "cholesky_up", "det", "inv", "solve", "solve1")
+    },
     "numpy._core._multiarray_umath._extobj_contextvar": Private(
         "the setting of `np.errstate` is watched in fused loops", "`np.geterr` is called before each"
     ),

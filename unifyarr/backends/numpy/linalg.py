@@ -6,9 +6,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..kernels import Applied, known_by, state, support_native_out
+from ..kernels import Applied, Core, known_by, state, support_native_out
+from ..private import private
 from . import _direct as np
 from ._bfloat16 import BFLOAT16
+
+# By name, what NumPy's functions of one matrix call after their checks: in double precision, whatever they're given.
+_CORES: dict[str, Any] = {
+    name: private(f"numpy.linalg._umath_linalg.{name}")
+    for name in ("cholesky_lo", "cholesky_up", "det", "inv", "solve", "solve1")
+}
+
+
+def _core(name: str, *types: Any, refuses: bool = True) -> Core | None:
+    is_double = {each.dtype.char for each in types} in ({"d"}, {"D"})
+    return Core(_CORES[name], refuses) if is_double and _CORES[name] is not None else None
 
 
 @support_native_out
@@ -21,7 +33,7 @@ def matmul(x1: np.ndarray, x2: np.ndarray, /, *, out: Any = ...) -> np.ndarray:
 
 _product: Any = partial(np.matmul, out=...)
 _product.with_axes = np.matmul
-state(matmul, gaps=frozenset({BFLOAT16}), outside_gaps=_product)
+state(matmul, gaps=frozenset({BFLOAT16}), outside_gaps=_product, core=lambda x1, x2: Core(np.matmul))
 
 
 @support_native_out
@@ -33,9 +45,15 @@ def vecdot(x1: np.ndarray, x2: np.ndarray, /, *, axis: int, out: Any = ...) -> n
     return np.vecdot(x1, x2, axis=axis - ndim, out=out)  # type: ignore[call-overload]
 
 
+state(vecdot, core=lambda x1, x2, *, axis: Core(np.vecdot) if len(x1.shape) == 1 == len(x2.shape) else None)
+
+
 @known_by(lambda x, *, upper: None if upper else np.linalg.cholesky)
 def cholesky(x: np.ndarray, /, *, upper: bool) -> np.ndarray:
     return np.linalg.cholesky(x, upper=upper)
+
+
+state(cholesky, core=lambda x, *, upper: _core("cholesky_up" if upper else "cholesky_lo", x))
 
 
 def cross(x1: np.ndarray, x2: np.ndarray, /, *, axis: int) -> np.ndarray:
@@ -45,6 +63,9 @@ def cross(x1: np.ndarray, x2: np.ndarray, /, *, axis: int) -> np.ndarray:
 
 def det(x: np.ndarray, /) -> np.ndarray:
     return np.asarray(np.linalg.det(x))
+
+
+state(det, core=lambda x: _core("det", x, refuses=False))
 
 
 def diagonal(x: np.ndarray, /, *, offset: int) -> np.ndarray:
@@ -102,6 +123,8 @@ def inv(x: np.ndarray, /) -> np.ndarray:
     return np.linalg.inv(x)
 
 
+state(inv, core=lambda x: _core("inv", x))
+
 _FROBENIUS = (None, "fro")
 
 
@@ -151,6 +174,9 @@ def slogdet(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
 def solve(x1: np.ndarray, x2: np.ndarray, /) -> np.ndarray:
     """Solve ``x1 @ x = x2``; only a 1-d ``x2`` is a vector, all others are stacks of matrices."""
     return np.linalg.solve(x1, x2)
+
+
+state(solve, core=lambda x1, x2: _core("solve1" if len(x2.shape) == 1 else "solve", x1, x2))
 
 
 @known_by(lambda x, *, full_matrices: _of_finite(np.linalg.svd, full_matrices))

@@ -12,6 +12,7 @@ from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Variable
 from ..kernels.kernelop import COPY, KernelOp
 from ..kernels.laidout import LaidOut
+from .cores import core_of
 from .region import Axis
 
 # Whether the axes of a value are in C order: not known; yes, but elements may repeat; or there may be gaps; or neither.
@@ -154,7 +155,7 @@ def _order_after(node: Apply, inputs: Sequence[int]) -> int:
     if not isinstance(op, KernelOp):
         return UNKNOWN
     order = op.record.order
-    if order is MemoryOrder.DENSE:
+    if order is MemoryOrder.DENSE or core_of(node) is not None:
         return DENSE
     if op.writes or op.name == COPY:
         return inputs[0]

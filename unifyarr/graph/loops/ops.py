@@ -175,13 +175,14 @@ class ScanOp(BodiesOp):
     ) -> list[Native]:
         (body,), carried, backend = self.bodies, self.carried, self.backend
         natives = (*state, *xs, *captured)
-        state = body.owned(state)
+        first, state = state, body.owned(state)
         xs = [_in_c_order(backend, native) for native in xs]
         columns = [buffer(backend, _along(self.length, each), natives) for each in body.types[carried:]]
         if watch is None and self.length and self.stages is not None:
             end = self.stages.run(state, xs, captured, columns, self.length, self.reverse)
             if end is not None:
                 return [*end, *columns]
+            state = body.owned(first)
         run, assign = self._run(self._writing(body), watch), backend.assign
         for place in self._places():
             found = run(*state, *[x[place, ...] for x in xs], *captured)
@@ -227,9 +228,11 @@ class WhileOp(BodiesOp):
         state, captured = list(inputs[:carried]), inputs[carried:]
         if self.may_write(inputs):
             state = body.owned(state)
-            end = None if watch is not None or self.stages is None else self.stages.run(state, (), captured, ())
-            if end is not None:
-                return end
+            if watch is None and self.stages is not None:
+                end = self.stages.run(state, (), captured, ())
+                if end is not None:
+                    return end
+                state = body.owned(inputs[:carried])
             holds, run = self._runs(self._writing(condition), self._writing(body), watch)
             # An object without a truth of its own would always be true.
             is_true = bool if hasattr(self.backend.native_type, "__bool__") else self.backend.holds_anywhere

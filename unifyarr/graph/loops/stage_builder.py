@@ -1,7 +1,8 @@
 """The nodes of a loop's step as views and *stages*, which the compiled part runs one after the other.
 
-A stage is a program of fused loops, or else a call of Python, on memory that is known before the first step. From step
-to step memory stays where it is, moves on by a row, or is exchanged with that of a partner. Calls take what stays.
+A stage is a program of fused loops, one call of a loop of NumPy's, or else a call of Python, on memory that is known
+before the first step. From step to step memory stays where it is, moves on by a row, or is exchanged with that of a
+partner. Calls of Python take what stays.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
 from ..fusion import machine
+from ..fusion.cores import CoreCall, core_of
 from ..fusion.fusedop import FusedOp
 from ..fusion.index_maps import DENSE, orders
 from ..fusion.threads import LONG
@@ -73,7 +75,7 @@ class StageBuilder:
         self.columns: dict[int, int] = {}
         # A map: number of what is carried -> that of the memory where its next value is, and back.
         self.partners: dict[int, int] = {}
-        # Pairs: a program, and the numbers of its arrays; or a maker of a call, and none.
+        # Pairs: a program or core, and the numbers of its arrays; or a maker of a call, and none.
         self.stages: list[tuple[Any, tuple[int, ...]]] = []
         self.numbers: dict[Variable, int] = {}
         self._inputs = [*range(len(strides))]
@@ -117,6 +119,10 @@ class StageBuilder:
         return made
 
     def _add_stage(self, graph: FunctionGraph, node: Apply, plan: Plan) -> None:
+        core = core_of(node)
+        if core is not None:
+            self._add_core(node, core, plan)
+            return
         if isinstance(node.op, KernelOp):
             self._add_kernel(graph, node, plan)
             return
@@ -143,6 +149,12 @@ class StageBuilder:
                 arrays.append(number)
             self.numbers[variable] = number
         self.stages.append((op.program(self.wait), tuple(arrays)))
+
+    def _add_core(self, node: Apply, core: CoreCall, plan: Plan) -> None:
+        given = [self.numbers[each] for each in node.inputs]
+        for result in node.outputs:
+            self.numbers[result] = self._new_result(result, plan)
+        self.stages.append((core, (*given, *(self.numbers[each] for each in node.outputs))))
 
     def _add_kernel(self, graph: FunctionGraph, node: Apply, plan: Plan) -> None:
         op, result, given = node.op, node.outputs[0], [self.numbers[each] for each in node.inputs]
@@ -269,6 +281,8 @@ def is_stage(node: Apply) -> bool:
         program = inner.program()
         # What takes long runs in several threads.
         return program is not None and program.cost <= LONG
+    if core_of(node) is not None:
+        return True
     if not isinstance(op, KernelOp):
         return False
     if op.name in ("get_window", "set_window"):

@@ -57,9 +57,9 @@ class Stages:
         length: int = -1,
         reverse: bool = False,
     ) -> list[Any] | None:
-        """Run all steps, and return what is carried in the end; ``None``, if that isn't possible: nothing is done.
+        """Run all steps, and return what is carried in the end; ``None``, if NumPy itself has to do that, step by step.
 
-        ``state`` may be written. Without a length, steps are run until the condition is false.
+        ``state`` may be written in any case. Without a length, steps are run until the condition is false.
         """
         first, steps = length - 1 if reverse else 0, self.steps
         given = [*state, *(x[first, ...] for x in xs), *captured]

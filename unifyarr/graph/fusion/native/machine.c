@@ -236,6 +236,7 @@ static PyTypeObject ProgramType = {
 };
 
 #include "build.h"
+#include "core.h"
 #include "repeat.h"
 #include "guard.h"
 #include "sequence.h"

@@ -1,5 +1,6 @@
 /* Programs that run one after the other, again and again, on arrays that move: the steps of a loop. Between them there may
-   be calls of Python, of functions without arguments. */
+   be single calls of the loops of NumPy's generalized ufuncs (core.h), and calls of Python, of functions without
+   arguments. */
 
 /* How much is done between two looks at signals: elements times instructions, and so many more for each instruction. */
 #define SLICE 500000
@@ -12,10 +13,11 @@ typedef struct {
     int returns;
 } Move;
 
-/* One program, with its arrays of the first step; or a call. */
+/* One program, with its arrays of the first step; or a core, or a call. */
 typedef struct {
     PyObject *call;          /* or NULL */
-    Program *program;
+    Core core;               /* if it has a loop */
+    Program *program;        /* or NULL */
     PyObject **arrays;
     const Move **moves;
     unsigned char *flags;
@@ -83,7 +85,7 @@ static int plan_stages(Repeat *r)
     for (int i = 0; i < r->n_stages; i++) {
         Stage *stage = &r->stages[i];
         Program *program = stage->program;
-        if (stage->call) {
+        if (!program) {
             continue;
         }
         PyObject *better = program->better;
@@ -100,6 +102,17 @@ static int plan_stages(Repeat *r)
     return 1;
 }
 
+/* Put what lies in an array of a stage to where it is at a step, and note whether it moves. */
+static void place(Repeat *r, const Stage *stage, int argument, npy_intp step, char **base)
+{
+    Move move = *stage->moves[argument];
+    if (move.bytes) {
+        *base += move.returns ? (step & 1 ? move.bytes : 0) : step * move.bytes;
+        move.bytes = move.returns && (step & 1) ? -move.bytes : move.bytes;
+        r->movers[r->n_movers++] = (Mover){base, move.bytes, move.returns};
+    }
+}
+
 /* Find the windows that move, and put all to where they are at a step. */
 static void place_stages(Repeat *r, npy_intp step)
 {
@@ -107,49 +120,54 @@ static void place_stages(Repeat *r, npy_intp step)
     for (int i = 0; i < r->n_stages; i++) {
         Stage *stage = &r->stages[i];
         const Program *p = stage->program;
+        for (int j = 0; j < stage->core.count; j++) {
+            stage->core.at[j] = PyArray_BYTES((PyArrayObject *)stage->arrays[j]);
+            place(r, stage, j, step, &stage->core.at[j]);
+        }
         for (int w = 0; p && w < p->n_windows; w++) {
             int argument = p->windows[w].argument;
-            Move move = *stage->moves[argument];
             PyArrayObject *array = (PyArrayObject *)stage->arrays[argument];
             char **base = &stage->plan.base[w];
             *base = PyArray_BYTES(array);
             for (int j = 0; j < PyArray_NDIM(array); j++) {
                 *base += p->windows[w].start[j] * PyArray_STRIDE(array, j);
             }
-            if (move.bytes) {
-                *base += move.returns ? (step & 1 ? move.bytes : 0) : step * move.bytes;
-                move.bytes = move.returns && (step & 1) ? -move.bytes : move.bytes;
-                r->movers[r->n_movers++] = (Mover){base, move.bytes, move.returns};
-            }
+            place(r, stage, argument, step, base);
         }
     }
 }
 
-static void run_stage(Repeat *r, Stage *stage)
+/* Run a stage that calls no Python; return REFUSED if it has to be called by NumPy itself. */
+static int run_stage(Repeat *r, Stage *stage)
 {
     const Program *p = stage->program;
+    if (!p) {
+        return run_core(&stage->core, r->watched) ? 0 : REFUSED;
+    }
     run_chunks(p, &stage->plan, 0, stage->plan.chunks, p->watches ? r->watched : 0, stage->flags, 0, 0);
+    return 0;
 }
 
-/* Run a stage among others that call Python; return -1 with an error set. */
+/* Run a stage among others that call Python; return -1 with an error set, or REFUSED. */
 static int run_or_call(Repeat *r, Stage *stage)
 {
+    int done = 0;
     if (stage->call) {
         PyObject *result = PyObject_CallNoArgs(stage->call);
         Py_XDECREF(result);
         return result ? 0 : -1;
     }
-    if (is_long(stage->program)) {
+    if (stage->program && is_long(stage->program)) {
         Py_BEGIN_ALLOW_THREADS;
-        run_stage(r, stage);
+        done = run_stage(r, stage);
         Py_END_ALLOW_THREADS;
     } else {
-        run_stage(r, stage);
+        done = run_stage(r, stage);
     }
-    return 0;
+    return done;
 }
 
-/* Run steps; return how many were run until the test ended it, or -1 with an error set. */
+/* Run steps; return how many were run until the test ended it, -1 with an error set, or REFUSED. */
 static npy_intp run_slice(Repeat *r, npy_intp count)
 {
     for (npy_intp step = 0; step < count; step++) {
@@ -157,10 +175,9 @@ static npy_intp run_slice(Repeat *r, npy_intp count)
             if (i == r->tested && !*r->truth) {
                 return step;
             }
-            if (!r->n_calls) {
-                run_stage(r, &r->stages[i]);
-            } else if (run_or_call(r, &r->stages[i]) < 0) {
-                return -1;
+            int done = r->n_calls ? run_or_call(r, &r->stages[i]) : run_stage(r, &r->stages[i]);
+            if (done < 0) {
+                return done;
             }
         }
         for (Mover *mover = r->movers; mover < r->movers + r->n_movers; mover++) {
@@ -188,20 +205,20 @@ static int count_steps(Repeat *r, npy_intp count)
     return 0;
 }
 
-/* Run `count` steps, or without end if that's -1; return how many were run, -1 with an error set, or -2 if the layout of
-   an array doesn't suit, before anything is run. */
+/* Run `count` steps, or without end if that's -1; return how many were run, -1 with an error set, or REFUSED if the layout
+   of an array doesn't suit, or if a step has to be run by NumPy itself. */
 static npy_intp run_all(Repeat *r, npy_intp count)
 {
     npy_intp work = 1, done = 0;
     for (int i = 0; i < r->n_stages; i++) {
         const Program *p = r->stages[i].program;
-        work += p ? (p->size + AS_MANY) * (p->n_instructions + 1) : A_CALL;
+        work += p ? (p->size + AS_MANY) * (p->n_instructions + 1) : r->stages[i].call ? A_CALL : r->stages[i].core.work;
     }
     npy_intp most = work < SLICE ? SLICE / work : 1;
     while (count < 0 || done < count) {
         int possible = plan_stages(r);
         if (possible <= 0) {
-            return possible ? -1 : -2;
+            return possible ? -1 : REFUSED;
         }
         place_stages(r, done);
         npy_intp wanted = count < 0 || count - done > most ? most : count - done, ran;
@@ -213,7 +230,7 @@ static npy_intp run_all(Repeat *r, npy_intp count)
             ran = run_slice(r, wanted);
         }
         if (ran < 0) {
-            return -1;
+            return ran;
         }
         done += ran;
         if (count_steps(r, ran) < 0 || PyErr_CheckSignals() < 0) {
@@ -247,6 +264,12 @@ static int report_stages(const Repeat *r)
     return 0;
 }
 
+/* How many arrays a program or core takes. */
+static Py_ssize_t arguments_of(PyObject *program)
+{
+    return PyTuple_Check(program) ? core_arguments(program) : ((Program *)program)->n_arguments;
+}
+
 /* Read the stages; return whether their arrays suit them, or -1 with an error set. */
 static int read_stages(Repeat *r, PyObject *stages, PyObject *arrays)
 {
@@ -255,21 +278,20 @@ static int read_stages(Repeat *r, PyObject *stages, PyObject *arrays)
         PyObject *given = PyTuple_GET_ITEM(stages, i), *program, *numbers;
         Stage *stage = &r->stages[i];
         if (!is_tuple(given, 2) || !is_tuple(numbers = PyTuple_GET_ITEM(given, 1), -1)) {
-            return wrong("a stage is a program and the numbers of its arrays, or a function and none");
+            return wrong("a stage is a program or core and the numbers of its arrays, or a function and none");
         }
         program = PyTuple_GET_ITEM(given, 0);
-        if (Py_TYPE(program) != &ProgramType) {
+        if (Py_TYPE(program) != &ProgramType && !PyTuple_Check(program)) {
             stage->call = Py_NewRef(program);
             r->n_calls++;
             continue;
         }
-        if (PyTuple_GET_SIZE(numbers) != ((Program *)program)->n_arguments) {
+        if (PyTuple_GET_SIZE(numbers) != arguments_of(program)) {
             return wrong("a program takes as many arrays as it has arguments");
         }
-        stage->program = (Program *)Py_NewRef(program);
         stage->arrays = r->arrays + at;
         stage->moves = r->moves_of + at;
-        for (int j = 0; j < stage->program->n_arguments; j++, at++) {
+        for (int j = 0; j < PyTuple_GET_SIZE(numbers); j++, at++) {
             npy_intp number = integer(numbers, j);
             if (number < 0 || number >= PyTuple_GET_SIZE(arrays)) {
                 return wrong("the arrays of a stage are among those that are given");
@@ -277,6 +299,14 @@ static int read_stages(Repeat *r, PyObject *stages, PyObject *arrays)
             r->arrays[at] = PyTuple_GET_ITEM(arrays, number);
             r->moves_of[at] = &r->moves[number];
         }
+        if (PyTuple_Check(program)) {
+            int possible = read_core(&stage->core, program, stage->arrays);
+            if (possible <= 0) {
+                return possible;
+            }
+            continue;
+        }
+        stage->program = (Program *)Py_NewRef(program);
         stage->flags = zeroed(stage->program->n_steps, 1);
         if (!stage->flags) {
             PyErr_NoMemory();
@@ -308,9 +338,13 @@ static int make_room(Repeat *r, PyObject *stages, PyObject *arrays)
     r->n_stages = (int)PyTuple_GET_SIZE(stages);
     for (int i = 0; i < r->n_stages; i++) {
         PyObject *given = PyTuple_GET_ITEM(stages, i);
-        if (is_tuple(given, 2) && Py_TYPE(PyTuple_GET_ITEM(given, 0)) == &ProgramType) {
-            arguments += ((Program *)PyTuple_GET_ITEM(given, 0))->n_arguments;
-            windows += ((Program *)PyTuple_GET_ITEM(given, 0))->n_windows;
+        PyObject *program = is_tuple(given, 2) ? PyTuple_GET_ITEM(given, 0) : Py_None;
+        if (Py_TYPE(program) == &ProgramType) {
+            arguments += ((Program *)program)->n_arguments;
+            windows += ((Program *)program)->n_windows;
+        } else if (PyTuple_Check(program)) {
+            arguments += core_arguments(program);
+            windows += core_arguments(program);
         }
     }
     r->stages = zeroed(r->n_stages, sizeof(Stage));
@@ -345,8 +379,9 @@ static void free_repeat(Repeat *r)
     PyMem_Free(r->moves_of);
 }
 
-/* repeat(stages, arrays, moves, count, tested, truth) -> the number of steps; None, before anything is run, if the arrays
-   don't suit the programs, or NumPy's settings need each operation to be called by itself. */
+/* repeat(stages, arrays, moves, count, tested, truth) -> the number of steps; None if the arrays don't suit the programs, or
+   each operation has to be called by itself: NumPy's settings need it, or a core has raised a flag. Some steps may have run
+   then. */
 static PyObject *repeat(PyObject *module, PyObject *args)
 {
     PyObject *stages, *arrays, *moves, *truth;
@@ -367,13 +402,14 @@ static PyObject *repeat(PyObject *module, PyObject *args)
     npy_intp done = -1;
     int possible = make_room(&r, stages, arrays) < 0 || read_moves(&r, moves) < 0 ? -1 : read_stages(&r, stages, arrays);
     for (int i = 0; possible > 0 && i < r.n_stages; i++) {
-        int watched = r.stages[i].program ? settings_for(r.stages[i].program) : 0;
+        const Stage *stage = &r.stages[i];
+        int watched = stage->program ? settings_for(stage->program) : stage->core.run ? flags_to_watch() : 0;
         possible = watched < 0 ? watched + 1 : 1;
         r.watched |= watched < 0 ? 0 : watched;
     }
     if (possible > 0) {
         done = run_all(&r, count);
-        possible = done >= 0 ? 1 : done == -2 ? 0 : -1;
+        possible = done >= 0 ? 1 : done == REFUSED ? 0 : -1;
         if (possible > 0 && report_stages(&r) < 0) {
             possible = -1;
         }
