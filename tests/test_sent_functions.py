@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import unifyarr as ua
+
 PROGRAM = Path(__file__).parent / "sent_functions.py"
 
 
 def run(*arguments: str, folder: Path) -> None:
-    """Run the program as a script, in a folder from which its module can't be imported."""
-    done = subprocess.run([sys.executable, str(PROGRAM), *arguments], cwd=folder, capture_output=True, text=True)
+    """Run the program as a script, in a folder from which its module can't be imported, with tracebacks of users."""
+    env = {**os.environ, "PYTHONPATH": str(Path(ua.__file__).parents[1])}
+    env.pop("UNIFYARR_TRACEBACK", None)
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), *arguments], cwd=folder, env=env, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._core.values.called import Called, set_boundary
-from .._core.values.pickling import Wrapper
+from .._core.values.pickling import Wrapper, found_by_name
 
 
 class Transformed(Called, Wrapper):
@@ -30,7 +30,9 @@ class Transformed(Called, Wrapper):
         set_boundary(self, call, make.__name__)
 
     def _made_by(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-        return self._made
+        make, args, kwargs = self._made
+        # The module may have a boundary under that name, and pickles need what the module has.
+        return found_by_name(make) or make, args, kwargs
 
     def __repr__(self) -> str:
         return f"<{self._made[0].__name__} of {self._function!r}>"
