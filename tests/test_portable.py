@@ -11,7 +11,7 @@ import pytest
 import unifyarr as ua
 from unifyarr.testing import has, lacks, needs
 
-from .natives import native, skip_unless, variable
+from .natives import native, skip_unless, values_of, variable
 from .oracle import assert_same
 
 X = np.array([[1.0, 2.0], [3.0, 5.0]])
@@ -36,7 +36,7 @@ def test_natives_become_natives(backend: str) -> None:
     given = native(backend, X)
     result = centered(given, scale=2.0)
     assert isinstance(result, type(given))
-    np.testing.assert_allclose(np.asarray(result), (X - X.mean()) * 2)
+    np.testing.assert_allclose(values_of(result), (X - X.mean()) * 2)
     # Whichever backend is current.
     other = next((name for name in ua.available_backends() if name != backend), backend)
     with ua.use_backend(other):
@@ -74,7 +74,7 @@ def test_nests(backend: str) -> None:
 def test_writes_are_seen_where_the_engine_can(backend: str) -> None:
     given = native(backend, X.copy())
     assert overwrite(given, given) is given
-    np.testing.assert_array_equal(np.asarray(given), [[9, 9], [3, 5]])
+    np.testing.assert_array_equal(values_of(given), [[9, 9], [3, 5]])
 
 
 def test_writes_to_what_cant_be_written_are_errors(backend: str) -> None:
@@ -88,7 +88,7 @@ def test_writes_to_what_cant_be_written_are_errors(backend: str) -> None:
     given = native(backend, X)
     with pytest.raises(ua.errors.InplaceUpdateError, match=r"overwrite\(\) writes to an argument.*ua\.asarray"):
         overwrite(given)
-    np.testing.assert_array_equal(np.asarray(given), X)
+    np.testing.assert_array_equal(values_of(given), X)
 
 
 @lacks("writes", why="variables of an engine whose arrays can't be written")

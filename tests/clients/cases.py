@@ -232,7 +232,9 @@ def _torch() -> Iterator[Case]:
     def batch(x: Any) -> Any:
         """Return an array of a batch of nests, in an order that a sampler of ours draws."""
         rows = [{"x": row, "pair": (row[:2], 1)} for row in x]
-        sampler = WeightedRandomSampler(x[:, 0] + 1, 4, generator=torch.Generator().manual_seed(0))
+        # The sampler's weights are on the default device, as its generator has to be.
+        generator = torch.Generator(torch.get_default_device()).manual_seed(0)
+        sampler = WeightedRandomSampler(x[:, 0] + 1, 4, generator=generator)
         return next(iter(DataLoader(Subset(rows, like(x, [2, 0])), 2)))["pair"][0] + 0 * len(list(sampler))
 
     yield Case("torch", "DataLoader of nests, Subset, WeightedRandomSampler", batch, Outcome.KEEPS)

@@ -100,7 +100,8 @@ def test_derivatives_that_the_engine_itself_takes_go_through(backend: str, name:
 
 
 def _from_dlpack(v: Any) -> Any:
-    return np.from_dlpack(v)
+    # Memory of an accelerator is copied to the host.
+    return np.from_dlpack(v, device="cpu")
 
 
 def _written_by_numpy(v: Any) -> Any:
