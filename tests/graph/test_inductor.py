@@ -21,6 +21,7 @@ from unifyarr.graph.fusion.lowering import LoweredOp
 from unifyarr.testing.cases import CASES
 
 from ..core.test_threads import in_threads
+from ..engines import default_device
 from ..functions.calls import UNSET
 from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same, assert_values
@@ -75,9 +76,15 @@ def inductor(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     """Have torch compile in this process, and keep what it compiled for the tests alone."""
     import torch._inductor.config as config
 
+    _skip_simulated("inductor makes no code for it")
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "inductor"))
     with config.patch(compile_threads=1):
         yield
+
+
+def _skip_simulated(why: str) -> None:
+    if default_device("torch").startswith("sim"):
+        pytest.skip(f"a simulated device: {why}")
 
 
 def regions(compiled: Any, *arguments: Any) -> list[LoweredOp]:
@@ -149,6 +156,7 @@ def test_inductor_compiles_windows_and_a_derivative(inductor: None) -> None:
 
 
 def test_functions_are_nodes_of_torchs_own(compilations: Compilations) -> None:
+    _skip_simulated("torch has no kernel of attention for it, and traces products")
     x, w = singles("float32", (2, 3, 8, 4), (4, 4))
     attention = ua.nn.scaled_dot_product_attention
     ua.compile(lambda x, w: network(attention(x, x, x), w), fuse="inductor")(x, w)
