@@ -299,3 +299,28 @@ def test_the_loop_of_a_program(backend: str) -> None:
         wanted = wanted - 0.5 * (wanted - X)
         assert_same(weight, wanted, rtol=1e-12)
     assert step.count <= 2
+
+
+def test_a_float_that_other_code_reads_too(backend: str, globals_of_this: Any) -> None:
+    """As an input of the program it would be a constant where a function reads it that nothing can see."""
+    rate = 1.0
+
+    def closure(x: Any) -> Any:
+        return hidden[0](x) + rate
+
+    def branch(x: Any) -> Any:
+        return x * rate if hidden[1]() else x
+
+    def named(x: Any) -> Any:
+        return hidden[2](x) + SCALE
+
+    hidden: list[Any] = [lambda x: x * rate, lambda: rate > 2.5, lambda x: x * globals()["SCALE"]]
+    functions, x = [ua.compile(each) for each in (closure, branch, named)], ua.asarray(X)
+    for rate in (1.0, 2.0, 3.0, 1.0):
+        globals_of_this("SCALE", rate)
+        for _ in range(3):
+            assert [each(x).tolist() for each in functions] == [
+                (X * rate + rate).tolist(),
+                (X * rate if rate > 2.5 else X).tolist(),
+                (X * rate + rate).tolist(),
+            ]
