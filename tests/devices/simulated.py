@@ -44,7 +44,9 @@ def install() -> Any:
     torch._register_device_module("sim", _Module(extension))
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     floating_only = {f"aten::{name}": kernel for kernel, names in _FLOATING_ONLY.items() for name in names.split()}
-    extension.refuse(_without_cuda(), floating_only)
+    refused, as_one = _of_cuda()
+    extension.refuse(refused, floating_only)
+    extension.compute_as_one(as_one)
     _have_dlpack()
     return extension
 
@@ -61,19 +63,28 @@ def _have_dlpack() -> None:
     torch.Tensor.__dlpack_device__ = tell  # type: ignore[method-assign]
 
 
-def _without_cuda() -> set[str]:
-    """Return the operators that have a kernel for the CPU and none for CUDA, by torchgen's own list."""
+def _of_cuda() -> tuple[set[str], list[str]]:
+    """Return the operators that have a kernel for the CPU and none for CUDA, by torchgen's own list.
+
+    And those that have one for CUDA, and are made of other operators on devices that torch doesn't know.
+    """
     import torchgen
 
     assert torchgen.__file__ is not None
     path = Path(torchgen.__file__).parent / "packaged/ATen/native/native_functions.yaml"
-    found = set()
+    refused, as_one, composed_by = set(), [], {}
     for entry in path.read_text().split("\n- func: ")[1:]:
+        name = entry.partition("(")[0]
         # By key, or several of them, the kernel: lines further in than the names of an entry's parts.
         keys = {key.strip() for several in re.findall(r"^    ([\w, ]+):", entry, re.M) for key in several.split(",")}
         if "CPU" in keys and not keys & _SERVES_CUDA:
-            found.add(f"aten::{entry.partition('(')[0]}")
-    return found
+            refused.add(f"aten::{name}")
+        is_composed = any(key.startswith("Composite") for key in keys)
+        if is_composed and "CUDA" in keys:
+            as_one.append(name)
+        elif is_composed and (delegate := re.search(r"^  structured_delegate: (\S+)", entry, re.M)):
+            composed_by[name] = delegate[1]
+    return refused, as_one + [name for name, kernel in composed_by.items() if kernel in as_one]
 
 
 class _Module:

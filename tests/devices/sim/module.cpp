@@ -150,6 +150,13 @@ PYBIND11_MODULE(_sim, m)
     m.def("get_device", [] { return static_cast<int>(sim::current); });
     m.def("set_device", [](int index) { sim::Guard().setDevice(sim::Device(sim::KIND, index)); });
     m.def("default_generator", [](int index) { return sim::default_generator(index); });
+    // Take operators as a whole that torch composes for devices of others.
+    m.def("compute_as_one", [](const std::vector<std::string>& names) {
+        static torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+        for (const auto& name : names) {
+            library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&sim::boxed>());
+        }
+    });
     m.def("refuse", [](std::unordered_set<std::string> missing, std::unordered_map<std::string, std::string> floats) {
         sim::missing = std::move(missing);
         sim::floating_only = std::move(floats);
