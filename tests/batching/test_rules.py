@@ -39,7 +39,7 @@ _SCALED = frozenset(_MATRICES.split())
 
 
 # The engine's own in place of compositions.
-_OFFERED = "elu entr hardsigmoid hardswish leaky_relu log_ndtr logit mish nan_to_num selu silu sinc xlog1py xlogy"
+_OFFERED = "elu entr gelu hardsigmoid hardswish leaky_relu log_ndtr logit mish nan_to_num selu silu sinc xlog1py xlogy"
 _NUMBERS: dict[str, dict[str, float]] = {
     "elu": {"alpha": 1.5},
     "leaky_relu": {"negative_slope": 0.1},

@@ -71,13 +71,12 @@ def _greatest(windows: Array, axis: int, sizes: np.ndarray | None) -> Array:
 
 
 def _mean(windows: Array, axis: int, sizes: np.ndarray | None) -> Array:
-    if sizes is None:
+    if sizes is None or sizes.min() == sizes.max():
         return mean(windows, axis=axis)
     behind = (1,) * (windows.ndim - axis - 2)
-    if sizes.min() < sizes.max():
-        inside = np.arange(windows.shape[axis])[:, None] < sizes
-        inside = inside.reshape(*inside.shape, *behind)
-        windows = where(from_host(inside, None, windows.device, windows._backend), windows, 0)
+    inside = np.arange(windows.shape[axis])[:, None] < sizes
+    inside = inside.reshape(*inside.shape, *behind)
+    windows = where(from_host(inside, None, windows.device, windows._backend), windows, 0)
     number = sizes.reshape(-1, *behind).astype(dtypes.real_of(windows.dtype).dtype)
     return divide(sum(windows, axis=axis), from_host(number, None, windows.device, windows._backend))
 

@@ -6,8 +6,10 @@ Each method says where the quantile ``q`` of ``n`` elements is among them, count
 
 from __future__ import annotations
 
+import builtins
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, as_index, device_of, has_dtype, within_bounds
@@ -20,7 +22,7 @@ from .._core.engines.tracing import unrepeatable
 from .._core.values.shapes import as_axes, reduced
 from ..errors import DtypeError, ShapeError
 from .creation import full_beside
-from .elementwise import add, clip, floor, greater, isnan, less, logical_not, multiply, round, subtract
+from .elementwise import add, clip, equal, floor, greater, isnan, less, multiply, round
 from .indexing import take, take_along_axis
 from .manipulation import moveaxis, permute_dims, reshape, stack
 from .searching import where
@@ -47,34 +49,50 @@ _PARAMETERS = {
 }
 # Methods that choose one of the elements, and so keep the dtype.
 CHOOSING = frozenset({"inverted_cdf", "closest_observation", "lower", "higher", "nearest"})
+# Those whose weights tell only whether a place lies between two elements.
+_STEPWISE = (CHOOSING - {"nearest"}) | {"averaged_inverted_cdf", "midpoint"}
 METHODS = (*_PARAMETERS, "linear", "lower", "higher", "midpoint", "nearest")
 # For at most this many quantiles the array is only partitioned.
 _FEW = 8
 
 
-def _place(q: Array, count: Any, method: str) -> Array:
+class _Steps(NamedTuple):
+    """The functions that positions are computed with: of arrays, or of Python's numbers."""
+
+    floor: Callable[[Any], Any]
+    round: Callable[[Any], Any]
+    # 1 for what is positive, and 0.
+    is_positive: Callable[[Any], Any]
+
+
+_OF_ARRAYS = _Steps(floor, round, lambda x: greater(x, 0).astype(x.dtype))
+_OF_NUMBERS = _Steps(math.floor, builtins.round, lambda x: float(x > 0))
+
+
+def _place(q: Any, count: Any, last: Any, method: str) -> Any:
     if method not in _PARAMETERS:
-        return multiply(q, count - 1)
+        return q * last
     alpha, beta = _PARAMETERS[method]
-    return subtract(q * count + (q * (1 - alpha - beta) + alpha), 1)
+    return q * count + (q * (1 - alpha - beta) + alpha) - 1
 
 
-def _weight(place: Array, below: Array, method: str) -> Array:
-    """Return the weight of the element above a place; the one below it has the rest."""
-    beyond = subtract(place, below)
-    between = greater(beyond, 0).astype(beyond.dtype)
+def _below(place: Any, method: str, steps: _Steps) -> tuple[Any, Any]:
+    """Return the index below a place, and the weight of the element above it; the one below it has the rest."""
+    below = steps.floor(place)
+    if method == "nearest":
+        return below, steps.round(place) - below
+    beyond = place - below
+    if method not in _STEPWISE:
+        return below, beyond
+    between = steps.is_positive(beyond)
     if method in ("inverted_cdf", "higher"):
-        return between
+        return below, between
     if method == "averaged_inverted_cdf":
-        return 0.5 + 0.5 * between
+        return below, 0.5 + 0.5 * between
     if method == "closest_observation":
         # Halfway between two elements, take the one whose position, counted from 1, is even.
-        return where(greater(beyond, 0), between, 1 - below % 2)
-    if method == "lower":
-        return 0 * between
-    if method == "midpoint":
-        return 0.5 * between
-    return subtract(round(place), below) if method == "nearest" else beyond
+        return below, between + (1 - between) * (1 - below % 2)
+    return below, (0.5 if method == "midpoint" else 0) * between
 
 
 def known_values(x: Array) -> list[Any] | None:
@@ -97,17 +115,15 @@ def known_bounds(x: Array) -> tuple[Any, Any] | None:
     return None if lows is None or highs is None else (lows[0], highs[0])
 
 
-def _as_quantiles(q: Array | Scalar, x: Array, name: str) -> tuple[Array, list[float] | None]:
-    # In the widest floating-point dtype, and as Python numbers if the values are known.
-    wide = dtypes.float64 if has_dtype(x._backend, dtypes.float64) else dtypes.float32
+def _checked(q: Array | Scalar, name: str) -> list[float] | None:
+    """Return quantiles as Python numbers if their values are known."""
     if dtypes.rank(q.dtype if isinstance(q, Array) else type(q)) > 2:
         raise DtypeError(f"q of {name}() is real, not {q.dtype if isinstance(q, Array) else type(q).__name__}")
     values = known_values(q) if isinstance(q, Array) else [float(q)]  # type: ignore[arg-type]
     outside = [each for each in values or () if not 0 <= each <= 1]
     if outside:
         raise ValueError(f"q of {name}() lies in [0, 1], unlike {outside[0]}")
-    array = q.astype(wide, copy=False) if isinstance(q, Array) else full_beside(x, (), float(q), wide)  # type: ignore[arg-type]
-    return array, values
+    return values
 
 
 def _sorted_rows(x: Array, axes: tuple[int, ...], values: list[float] | None) -> Array:
@@ -143,8 +159,8 @@ def quantiles(
         x = as_floating(x)
     floating = dtypes.rank(x.dtype) == 2
     axes = as_axes(axis, x.ndim)
-    q, values = _as_quantiles(q, x, name)
-    shape = (*q.shape, *reduced(x.shape, axes, keepdims))
+    values = _checked(q, name)
+    shape = (*(q.shape if isinstance(q, Array) else ()), *reduced(x.shape, axes, keepdims))
     count = math.prod(x.shape[each] for each in axes)
     if count == 0:
         if not floating:
@@ -154,19 +170,26 @@ def quantiles(
         return full_beside(x, shape, math.nan, x.dtype)
     passing_nan = passing_nan and floating
     rows = _sorted_rows(x, axes, None if passing_nan else values)
-    q = reshape(q, (-1,) + (1,) * (rows.ndim - 1) * passing_nan)
-    number = sum(logical_not(isnan(rows)), axis=0).astype(q.dtype) if passing_nan else count
-    place = _place(q, number, method)
-    below = floor(place)
-    weight = _weight(place, below, method)
-    result = _between(rows, below, weight, number, choosing=method in CHOOSING)
+    if values is not None and not isinstance(q, Array) and not passing_nan:
+        result = _at_number(rows, values[0], count, method)
+        if floating:
+            result = where(isnan(rows[-1]), math.nan, result)
+        return reshape(result.astype(x.dtype, copy=not floating), shape)
+    wide = dtypes.float64 if has_dtype(x._backend, dtypes.float64) else dtypes.float32
+    quantiles: Any = q
+    if isinstance(q, Array):
+        quantiles = reshape(q.astype(wide, copy=False), (-1,) + (1,) * (rows.ndim - 1) * passing_nan)
+    # Nothing but NaN is unequal to itself.
+    number = sum(equal(rows, rows), axis=0, dtype=wide, keepdims=True) if passing_nan else count
+    last = number - 1
+    below, weight = _below(_place(quantiles, number, last, method), method, _OF_ARRAYS)
+    result = _between(rows, below, weight, last, choosing=method in CHOOSING)
     if floating and not passing_nan:
         result = where(isnan(rows[-1]), math.nan, result)
     return reshape(result.astype(x.dtype, copy=False), shape)
 
 
-def _between(rows: Array, below: Array, weight: Array, number: Any, *, choosing: bool) -> Array:
-    last = number - 1
+def _between(rows: Array, below: Array, weight: Array, last: Any, *, choosing: bool) -> Array:
     if choosing:
         return _chosen(rows, _within(below + weight, last))
     # With a weight of 0, take the mean of the element with itself: the next one may be infinite, and 0 * inf is NaN.
@@ -178,6 +201,23 @@ def _between(rows: Array, below: Array, weight: Array, number: Any, *, choosing:
     low, high, weight = (each.astype(working, copy=False) for each in (low, high, weight))
     if weight.ndim < low.ndim:
         weight = reshape(weight, weight.shape + (1,) * (low.ndim - weight.ndim))
+    return _mixed(low, high, weight)
+
+
+def _at_number(rows: Array, q: float, count: int, method: str) -> Array:
+    """Return what lies at one number, whose place Python computes: the elements beside it are views."""
+    below, weight = _below(_place(q, count, count - 1, method), method, _OF_NUMBERS)
+    places = [below, below + 1]
+    if weight == 0 or method in CHOOSING:
+        places = [below + int(weight)] * 2
+    low, high = (rows[min(max(place, 0), count - 1)] for place in places)
+    if places[0] == places[1]:
+        return low
+    working = dtypes.single_of(rows.dtype)
+    return _mixed(low.astype(working, copy=False), high.astype(working, copy=False), weight)
+
+
+def _mixed(low: Array, high: Array, weight: Any) -> Array:
     # This order can't overflow. Rounding may leave the interval by a bit, which is clipped.
     share = multiply(low, 1 - weight)
     result = add(share, multiply(high, weight), out=reuse(share))
@@ -186,5 +226,7 @@ def _between(rows: Array, below: Array, weight: Array, number: Any, *, choosing:
 
 
 def _within(place: Array, last: Any) -> Array:
+    if isinstance(last, int):
+        return clip(place, 0, last)
     # If there are no numbers at all, the first element is taken, which is NaN.
     return clip(clip(place, max=last), 0)

@@ -95,7 +95,7 @@ def elu(x: Array, /, *, alpha: float | Array = 1.0, out: Array | None = None) ->
     return _elu(x, factor, out).astype(dtype, copy=False) if found is None else found
 
 
-@mixed(namespace="nn", kernels=(), derivatives=("gelu_with_slope",), scratch=True)
+@mixed(namespace="nn", derivatives=("gelu_with_slope",), scratch=True)
 def gelu(x: Array, /, *, approximate: str = "none", out: Array | None = None) -> Array:
     """Multiply each element by the probability that a standard normal variable is less.
 
@@ -135,6 +135,10 @@ def gelu(x: Array, /, *, approximate: str = "none", out: Array | None = None) ->
         raise ValueError(f"approximate of gelu() is 'none' or 'tanh', not {approximate!r}")
     if approximate == "none" and x.dtype == dtype:
         found = attempt_for_derivative("gelu_with_slope", x)
+        if found is not None:
+            return found
+    if approximate == "none":
+        found = offered("gelu", x, dtype=dtype)
         if found is not None:
             return found
     bounded = maximum(x, _NO_ERFC, out=room(out, x.shape, x.dtype))

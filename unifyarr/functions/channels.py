@@ -156,7 +156,7 @@ def _statistics(center: Array, centred: Array, axis: int, others: tuple[int, ...
     return [center.reshape(channels), multiply(variance.reshape(channels), count / (count - 1))]
 
 
-@mixed(kernels=("root_mean_square",), namespace="nn", scratch=True)
+@mixed(kernels=("root_mean_square", "layer_norm"), namespace="nn", scratch=True)
 def group_norm(
     x: Array,
     /,
@@ -218,6 +218,11 @@ def group_norm(
     x, weight, bias, dtype = operands("group_norm", x, weight, bias, (axis,))
     grouped = (*x.shape[:axis], groups, x.shape[axis] // groups, *x.shape[axis + 1 :])
     axes = tuple(each for each in range(1, len(grouped)) if each != axis)
+
+    if axis == 1:
+        found = attempt("layer_norm", reshape(x, grouped), axis=axes, eps=float(eps), result=(grouped, x.dtype))
+        if found is not None:
+            return rescale(reshape(found, x.shape), None, weight, bias).astype(dtype, copy=False)
 
     def to_channels(statistic: Array) -> Array:
         # Shape (examples, 1, ..., groups, 1, ..., 1), much smaller than x.

@@ -11,7 +11,7 @@ from .._core.declaring.declare import compositional
 from .._core.values.arguments import as_integers
 from .._core.values.shapes import as_axes
 from ..errors import ShapeError
-from .elementwise import divide, isnan, logical_and, logical_not, multiply
+from .elementwise import divide, isnan, multiply
 from .linalg import matmul, narrowed, widened
 from .linalg_extension import inv, matrix_norm, solve, svdvals, vector_norm
 from .manipulation import expand_dims, moveaxis, reshape
@@ -65,8 +65,8 @@ def cond(x: Array, /, *, p: float | str | None = None, out: Array | None = None)
     else:
         found = multiply(matrix_norm(x, ord=p), matrix_norm(inv(x), ord=p))
     # Zero divided by zero, of a matrix without NaN.
-    singular = logical_and(isnan(found), logical_not(any(isnan(x), axis=(-2, -1))))
-    return narrowed(where(singular, math.inf, found), dtype)
+    otherwise = where(any(isnan(x), axis=(-2, -1)), found, math.inf)
+    return narrowed(where(isnan(found), otherwise, found), dtype)
 
 
 @compositional(namespace="linalg")

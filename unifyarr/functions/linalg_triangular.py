@@ -146,7 +146,7 @@ def _substituted(a: Array, b: Array, lower: bool) -> Array:
     return concat([one, two] if lower else [two, one], axis=-2)
 
 
-@mixed(kernels=("lu",), namespace="linalg")
+@mixed(kernels=("lu", "lu_matrices"), namespace="linalg")
 def lu(x: Array, /, *, p_indices: bool = False, out: tuple[Array, ...] | None = None) -> LUResult:
     """Factor matrices into a permutation, a lower and an upper triangle: ``x == P @ L @ U``.
 
@@ -182,6 +182,9 @@ def lu(x: Array, /, *, p_indices: bool = False, out: tuple[Array, ...] | None = 
     """
     _check_matrix("lu", x)
     dtype, (x,) = widened(x)
+    matrices = None if p_indices or not x.size else attempt_several("lu_matrices", x)
+    if matrices is not None:
+        return LUResult(*(narrowed(each, dtype) for each in matrices))
     found = attempt_several("lu", x) if x.size else None
     compact, permutation = _eliminated(x)[::2] if found is None else found
     rows, count = x.shape[-2], min(x.shape[-2:])

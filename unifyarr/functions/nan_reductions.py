@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_single
 from .._core.arrays.scratch import reuse
+from .._core.calling.invoke import attempt
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
+from .._core.values.shapes import as_axes, reduced
 from ..errors import DtypeError
 from ._quantiles import Axis, known_values, quantiles
-from .creation import full_beside
 from .elementwise import divide, equal, greater, imag, isnan, logical_and, logical_not, real, sqrt, square, subtract
 from .searching import argmax, argmin, where
 from .statistical import max, mean, min, prod, std, sum, var
@@ -30,7 +31,7 @@ def _has_nan(x: Array) -> bool:
 
 
 def _replaced(x: Array, nan: Array, value: Scalar) -> Array:
-    return where(nan, full_beside(x, (), value, x.dtype), x)
+    return where(nan, value, x)
 
 
 def per_number(total: Array, number: Array) -> Array:
@@ -46,7 +47,7 @@ def per_number(total: Array, number: Array) -> Array:
 
 def _per(total: Array, nan: Array, axis: Axis, correction: float, keepdims: bool) -> Array:
     number = sum(logical_not(nan), axis=axis, dtype=dtypes.real_of(total.dtype), keepdims=keepdims)
-    return per_number(total, number - correction)
+    return per_number(total, number - correction if correction else number)
 
 
 def _mean(x: Array, nan: Array, axis: Axis, keepdims: bool) -> Array:
@@ -530,7 +531,7 @@ def nanstd(
     return sqrt(_var(as_single(x), axis, correction, keepdims)).astype(dtypes.real_of(x.dtype), copy=False)
 
 
-@compositional()
+@mixed()
 def nansum(
     x: Array,
     /,
@@ -569,6 +570,12 @@ def nansum(
 
     Source: NumPy, ``nansum``.
     """
+    if dtype is None and x.ndim and _has_nan(x):
+        axes = as_axes(axis, x.ndim)
+        result = reduced(x.shape, axes, bool(keepdims)), x.dtype
+        found = attempt("nansum", x, axis=axes, keepdims=bool(keepdims), out=out, result=result) if axes else None
+        if found is not None:
+            return found
     numbers = _replaced(x, isnan(x), 0) if _has_nan(x) else x
     return sum(numbers, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
 

@@ -8,7 +8,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, as_real_floating, as_single
 from .._core.arrays.scratch import reuse, room
 from .._core.calling.invoke import attempt, attempt_for_derivative
-from .._core.declaring.declare import compositional, mixed
+from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axes
 from ..errors import ShapeError
@@ -70,7 +70,7 @@ def rescale(x: Array, spread: Array | None, weight: Array | None, bias: Array | 
     return x if bias is None else add(x, bias, out=reuse(x, bias))
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(namespace="nn", scratch=True)
 def l2_normalize(x: Array, /, *, axis: Axis | None = -1, eps: float = 1e-12, out: Array | None = None) -> Array:
     """Divide vectors by their Euclidean lengths.
 
@@ -109,6 +109,10 @@ def l2_normalize(x: Array, /, *, axis: Axis | None = -1, eps: float = 1e-12, out
     dtype, x = x.dtype, as_single(x)
     if x.size == 0:
         return divide(x, 1).astype(dtype, copy=False)
+    if axes and type(eps) is float:
+        found = attempt("l2_normalize", x, axis=axes, eps=eps, result=(x.shape, x.dtype))
+        if found is not None:
+            return found.astype(dtype, copy=False)
     scale = maximum(_greatest(x, axes), 1)
     scaled = divide(x, scale, out=room(out, x.shape, x.dtype))
     least = square(divide(eps, scale))

@@ -14,10 +14,10 @@ from .._core.engines import dtypes
 from .._core.engines.tracing import unrepeatable
 from .._core.values.shapes import as_shape
 from ..errors import DtypeError, ShapeError
-from .elementwise import add, clip, floor_divide, greater_equal, less, logical_or, multiply, remainder
+from ._quantiles import known_bounds
+from .elementwise import add, clip, floor_divide, multiply, remainder
 from .manipulation import expand_dims, reshape, stack
 from .searching import nonzero
-from .utility import any
 
 
 @compositional()
@@ -93,9 +93,8 @@ def _integers(indices: Array, name: str) -> Array:
 def _check_bounds(indices: Array, length: int, what: str) -> None:
     # Inside a trace the values aren't known, and a lazy engine would compute them for this.
     unrepeatable()
-    if not knows_values(indices):
-        return
-    if indices.size and bool(any(logical_or(less(indices, 0), greater_equal(indices, length)))):
+    bounds = known_bounds(indices) if knows_values(indices) and indices.size else None
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= length):
         raise ValueError(f"an index is out of bounds for {what}")
 
 
@@ -137,10 +136,12 @@ def unravel_index(
     lengths = as_shape(shape)
     rest = _integers(indices, "unravel_index")
     _check_bounds(rest, math.prod(lengths), f"an array of shape {lengths}")
-    places = []
+    places: list[Array] = []
+    step = 1
     for length in _ordered(order, lengths):
+        rest = floor_divide(rest, step) if places else rest
         places.append(remainder(rest, length))
-        rest = floor_divide(rest, length)
+        step = length
     return tuple(_ordered(order, places))
 
 

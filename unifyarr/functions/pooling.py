@@ -9,7 +9,7 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, as_single, from_host
 from .._core.arrays.scratch import reuse, room
-from .._core.calling.invoke import check_result
+from .._core.calling.invoke import attempt, check_result
 from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
 from ..errors import DtypeError, ShapeError
@@ -58,6 +58,10 @@ def _max_pool(
     shape = (*x.shape[:-axes], *count)
     if out is not None:
         check_result(name, out, shape, x.dtype)
+    options = {"dilation": windows.dilation, "ceil_mode": bool(ceil_mode)}
+    found = _offered("max_pool", x, windows, shape, **options)
+    if found is not None:
+        return found
     padded = windows.reaching(count, x.shape[-axes:]).pad(x, identity("max", x.dtype))
     columns = windows.columns(padded, count)
     if columns is not None:
@@ -73,6 +77,12 @@ def _max_pool(
 def _inside(axes: int) -> tuple[int, ...]:
     """Return the axes of columns that have the places in a window."""
     return tuple(range(-2 * axes, -axes))
+
+
+def _offered(name: str, x: Array, windows: Windows, shape: Shape, **options: object) -> Array | None:
+    """Return what the engine's own pool gives, ``None`` if it has none."""
+    static = {"window": windows.window, "stride": windows.stride, "padding": windows.padding}
+    return attempt(name, x, **static, **options, result=(shape, x.dtype))
 
 
 def _begun(part: Array, target: Array | None) -> Array:
@@ -99,7 +109,11 @@ def _avg_pool(
     shape, dtype = (*x.shape[:-axes], *count), x.dtype
     if out is not None:
         check_result(name, out, shape, dtype)
+    options = {"count_include_pad": bool(count_include_pad), "ceil_mode": bool(ceil_mode)}
     # float16 and bfloat16 have too few bits for a sum of many elements.
+    found = _offered("avg_pool", as_single(x), windows, shape, **options)
+    if found is not None:
+        return found.astype(dtype, copy=False)
     wider = windows.reaching(count, x.shape[-axes:])
     padded = wider.pad(as_single(x), 0)
     columns = windows.columns(padded, count)
@@ -133,7 +147,7 @@ def _sizes(windows: Windows, spatial: Shape, count: Shape, with_padding: bool) -
     return functools.reduce(np.multiply.outer, each)
 
 
-@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
+@mixed(kernels=("max_pool",), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def max_pool1d(
     x: Array,
     /,
@@ -192,7 +206,7 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, x, window, stride, padding, dilation, ceil_mode, out)
 
 
-@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
+@mixed(kernels=("max_pool",), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def max_pool2d(
     x: Array,
     /,
@@ -250,7 +264,7 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, x, window, stride, padding, dilation, ceil_mode, out)
 
 
-@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
+@mixed(kernels=("max_pool",), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def max_pool3d(
     x: Array,
     /,
@@ -308,7 +322,7 @@ def max_pool3d(
     return _max_pool("max_pool3d", 3, x, window, stride, padding, dilation, ceil_mode, out)
 
 
-@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
+@mixed(kernels=("avg_pool",), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def avg_pool1d(
     x: Array,
     /,
@@ -362,7 +376,7 @@ def avg_pool1d(
     return _avg_pool("avg_pool1d", 1, x, window, stride, padding, count_include_pad, ceil_mode, out)
 
 
-@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
+@mixed(kernels=("avg_pool",), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def avg_pool2d(
     x: Array,
     /,
@@ -418,7 +432,7 @@ def avg_pool2d(
     return _avg_pool("avg_pool2d", 2, x, window, stride, padding, count_include_pad, ceil_mode, out)
 
 
-@mixed(kernels=(), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
+@mixed(kernels=("avg_pool",), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
 def avg_pool3d(
     x: Array,
     /,

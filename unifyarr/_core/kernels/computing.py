@@ -60,7 +60,9 @@ declare(ELEMENTWISE, "zeta", types=_like_last, harmless=2)
 
 # The engine's own, where a body computes the same by other kernels.
 _OFFERED: dict[str, object] = {"types": _like_last, "derivative": Derivative.BODY, "order": MemoryOrder.STAYS}
-declare(ELEMENTWISE, "elu entr hardsigmoid hardswish leaky_relu log_ndtr mish nan_to_num selu silu sinc", **_OFFERED)
+declare(
+    ELEMENTWISE, "elu entr gelu hardsigmoid hardswish leaky_relu log_ndtr mish nan_to_num selu silu sinc", **_OFFERED
+)
 declare(ELEMENTWISE, "xlogy xlog1py", **_OFFERED)
 declare(ELEMENTWISE, "logit", harmless=0.5, **_OFFERED)
 

@@ -84,6 +84,13 @@ def _lu(x: Typed) -> Types:
     return same(x), ArrayType(x.shape[:-1], INT64)
 
 
+def _lu_matrices(x: Typed) -> Types:
+    *leading, rows, columns = x.shape
+    count = min(rows, columns)
+    order = ArrayType((*leading, rows, rows), real_of(x.dtype))
+    return order, ArrayType((*leading, rows, count), x.dtype), ArrayType((*leading, count, columns), x.dtype)
+
+
 def _lu_factor(x: Typed) -> Types:
     return same(x), ArrayType((*x.shape[:-2], min(x.shape[-2:])), INT64)
 
@@ -109,6 +116,7 @@ declare(MATRIX, "svd", types=_svd)
 declare(MATRIX, "svdvals", types=_svdvals)
 declare(MATRIX, "lu", types=_lu)
 declare(MATRIX, "lu_factor", types=_lu_factor)
+declare(MATRIX, "lu_matrices", types=_lu_matrices, derivative=Derivative.BODY, batch=Batch.BODY)
 declare(MATRIX, "lu_permutation", types=places, fails=Fails.NEVER, derivative=Derivative.CONSTANT)
 declare(MATRIX, "solve", types=_solved, batch=Batch.OWN)
 declare(MATRIX, "solve_triangular", types=_solved_triangular, batch=Batch.OWN)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ._private import version_of
-from ._shared import has_address
+from ._shared import has_address, is_plain
 
 Window = tuple[tuple[int, int, int], ...]
 
@@ -56,6 +56,15 @@ def check_bounds(indices: Sequence[Tensor], sizes: Sequence[int], axis: int = 0)
     return any(low < 0 for low, _ in limits)
 
 
+def _both_ends(index: Tensor) -> Tensor:
+    """Return the least and the greatest element in one tensor."""
+    if not is_plain(index):
+        return torch.stack(torch.aminmax(index))
+    both = index.new_empty(2)
+    torch.aminmax(index, out=both.unbind())
+    return both
+
+
 def limits_of(indices: Sequence[Tensor]) -> list[Sequence[int]] | None:
     """Return the least and the greatest of each of several arrays with elements, ``None`` where ``vmap`` hides them.
 
@@ -67,7 +76,7 @@ def limits_of(indices: Sequence[Tensor]) -> list[Sequence[int]] | None:
         if all(index.is_cpu for index in read):
             found = [[*map(int, torch.aminmax(index))] for index in read]
         else:
-            several = [torch.stack(torch.aminmax(index)) for index in read]
+            several = list(map(_both_ends, read))
             found = (torch.stack(several) if len(several) > 1 else several[0][None]).tolist()
     except RuntimeError:
         if all(map(has_address, read)):

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ._constants import known_number
 from ._shared import Kernel, as_signed, flip_order, holds, in_order
 
 
@@ -24,6 +25,8 @@ def _unless_by_zero(native: Kernel, mended: Kernel) -> Kernel:
                 return native(x1, x2)
             except RuntimeError:
                 pass
+        elif known_number(x2):
+            return native(x1, x2)
         return in_order(mended(x1, x2), x1, x2)
 
     return kernel

@@ -11,7 +11,7 @@ from torch import Tensor
 from ..kernels import fills_gaps, worked_around
 from . import _integers
 from . import elementwise as _elementwise
-from ._shared import COMPLEX, HALF, SIGNED_INTEGER, UNSIGNED, Kernel
+from ._shared import COMPLEX, HALF, SIGNED_INTEGER, UNSIGNED, Kernel, is_plain
 
 deg2rad = torch.deg2rad
 rad2deg = torch.rad2deg
@@ -39,6 +39,8 @@ fmin = _extremum(torch.fmin, _elementwise.less_equal)
 
 @worked_around("NaN counts as negative")
 def heaviside(x1: Tensor, x2: Tensor, /) -> Tensor:
+    if is_plain(x1) and is_plain(x2):
+        return torch.where(torch.isnan(x1), x1, torch.heaviside(x1, x2))
     step = torch.where(x1 == 0, x2, (x1 > 0).to(x1.dtype))
     return torch.where(torch.isnan(x1), x1, step)
 

@@ -144,7 +144,7 @@ round = _mended(torch.round, _componentwise(torch.round, "no kernel for complex 
 sign = _mended(
     torch.sgn,
     (UNSIGNED, lambda x: (x != 0).to(x.dtype), _NO_UNSIGNED),
-    (FLOAT, lambda x: torch.sgn(x).masked_fill(isnan(x), float("nan")), "NaN becomes 0"),
+    (FLOAT, lambda x: torch.where(isnan(x), x, torch.sgn(x)), "NaN becomes 0"),
     (COMPLEX, _complex.sign, "infinite numbers become NaN, NaN becomes 0"),
 )
 

@@ -38,6 +38,13 @@ def lu(x: Tensor, /) -> tuple[Tensor, Tensor]:
     return compact, _order(compact, pivots)
 
 
+def lu_matrices(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the permutation as a matrix, and both factors."""
+    compact, pivots, _ = linalg.lu_factor_ex(x)
+    matrix, left, right = torch.lu_unpack(compact, pivots)
+    return matrix.real if matrix.is_complex() else matrix, left, right
+
+
 def lu_permutation(pivots: Tensor, /) -> Tensor:
     """Return the order of as many rows as there are pivots."""
     square = torch.empty((*pivots.shape, pivots.shape[-1]), device=pivots.device)

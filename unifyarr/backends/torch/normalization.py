@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..kernels import composed_on_host, declines, for_derivatives, lowered_by, scaled_root_mean_square, worked_around
 from . import _private
+from ._offered import off_host
 from ._shared import DTYPES, has_address, is_plain
 
 # Those whose moments have the dtype of the result.
@@ -116,8 +117,20 @@ def _moderately(
 
     So no value is looked at. Beside squares as great as that ``eps`` doesn't count.
     """
-    greatest = torch.linalg.vector_norm(x, math.inf, axis, keepdim=True)
-    most = 1 / _LEAST[x.dtype]
-    factor = torch.div(torch.scalar_tensor(most, dtype=x.dtype, device="cpu"), greatest.clamp_min_(most))
+    factor = _moderating(x, axis)
     aligned = [None if each is None else each.reshape(lengths) for each in (weight, bias)]
     return *torch.native_layer_norm(x * factor, lengths, *aligned, eps), factor
+
+
+def _moderating(x: Tensor, axis: tuple[int, ...]) -> Tensor:
+    """Return what squares along axes don't overflow of, times that: 1 unless they might."""
+    greatest = torch.linalg.vector_norm(x, math.inf, axis, keepdim=True)
+    most = 1 / _LEAST[x.dtype]
+    return torch.div(torch.scalar_tensor(most, dtype=x.dtype, device="cpu"), greatest.clamp_min_(most))
+
+
+@functools.partial(off_host, unless=lambda x, **_: 0 in x.shape or not x.shape)
+def l2_normalize(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Tensor:
+    factor = _moderating(x, axis)
+    x = x * factor
+    return x.div_(torch.maximum(torch.linalg.vector_norm(x, 2, axis, keepdim=True), factor.mul_(eps)))

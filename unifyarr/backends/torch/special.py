@@ -49,11 +49,11 @@ digamma = _imprecise(_in_double(torch.digamma))
 def _zeta(x: Tensor, q: Tensor) -> Tensor:
     x = x.clamp(max=1e300)
     is_great = (q > 1e9) & (x > 1)
-    near = torch.special.zeta(x, torch.where(is_great, 1.0, q))
-    great = torch.where(is_great, q, 1e9)
+    near = torch.special.zeta(x, q.clamp_max(1e9))
+    great = q.clamp_min(1e9)
     # The sum is an integral but for half its first term.
     power = great ** (1 - x)
-    return torch.where(is_great, power / (x - 1) + power / great / 2, near)
+    return torch.where(is_great, torch.addcdiv(power / (x - 1), power, great, value=0.5), near)
 
 
 def _slope_of_zeta(x: Tensor, q: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import Applied, bound_by, known_by, support_native_out, worked_around
+from ._offered import off_host
 from ._shared import (
     DTYPES,
     FEW,
@@ -156,6 +157,8 @@ def _know_mean(x: Tensor, *, axis: Axis, keepdims: bool) -> Any:
 def mean(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
     if axis and not x.is_complex():
         return torch.mean(x, axis, keepdims) if out is None else torch.mean(x, axis, keepdims, out=out)
+    if not axis and not x.is_complex():
+        return _plus_zero(x)
     total = torch.sum(x, axis, keepdims) if axis else _plus_zero(x)
     # NumPy divides by a complex number, which decides about infinite parts.
     return total / total.new_full((), math.prod(x.shape[i] for i in axis))
@@ -279,3 +282,8 @@ def _cumulative(function: Kernel, initial: int) -> Kernel:
 
 cumulative_sum = _cumulative(_cumsum, 0)
 cumulative_prod = _cumulative(_cumprod, 1)
+
+
+@off_host
+def nansum(x: Tensor, /, *, axis: Axis, keepdims: bool) -> Tensor:
+    return torch.nansum(x, axis, keepdims)
