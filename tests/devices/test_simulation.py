@@ -99,6 +99,24 @@ def test_out_is_resized_and_written() -> None:
     assert out.tolist() == [2] * 5
 
 
+def test_what_cuda_has_a_kernel_for_is_one_launch() -> None:
+    few, many = ([torch.ones(3, device=THERE) for _ in range(count)] for count in (5, 250))
+    other, whole = torch.ones(3, dtype=torch.float64, device=THERE), torch.ones(5000, 5000, device=THERE)
+    for run, wanted in (
+        (lambda: torch.any(few[0][None], (0, 1)), 1),
+        (lambda: torch._foreach_add(few, few), 1),
+        # Of lists of numbers a launch takes 110 tensors, and 320 blocks.
+        (lambda: torch._foreach_add_(many, 1.0), 3),
+        (lambda: torch._foreach_add_([whole], 1.0), 2),
+        # Tensors of several dtypes are taken one by one.
+        (lambda: torch._foreach_add_([few[0], other], 1.0), 2),
+    ):
+        with counting() as events:
+            run()
+        assert events["launch"] == wanted
+    assert few[0].tolist() == [2, 2, 2]
+
+
 def test_numbers_arent_copied_from_the_host(backend: str) -> None:
     with counting(places=True) as events:
         x = ua.full((2, 3), 0.5, device=THERE)
