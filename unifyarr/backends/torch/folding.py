@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from ..kernels import for_derivatives, worked_around
+from ._shared import WIDE, is_plain
 
 _by_views = worked_around("the engine's own are of two axes, and slower")
 
@@ -29,6 +32,11 @@ def unfold(x: Tensor, /, *, window: tuple[int, ...], stride: tuple[int, ...], di
 def fold(x: Tensor, /, *, lengths: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Tensor:
     axes = len(lengths)
     window, count = x.shape[-2 * axes : -axes], x.shape[-axes:]
+    if axes == 2 and not x.is_cpu and x.dtype in WIDE and x.numel() and is_plain(x):
+        # There the engine's own is one launch.
+        leading = x.shape[:-4]
+        columns = x.reshape(-1, math.prod(window), math.prod(count))
+        return functional.fold(columns, lengths, window, dilation, 0, stride).reshape(*leading, *lengths)
     total = x.new_zeros((*x.shape[: -2 * axes], *lengths))
     # Then each element has one place at most.
     is_apart = all(d * (size - 1) < s for size, s, d in zip(window, stride, dilation, strict=True))
