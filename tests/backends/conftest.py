@@ -9,13 +9,14 @@ import pytest
 
 from unifyarr.backends import Backend
 
-from ..plugin_backend.fill import made
+from ..plugin_backend.fill import installed, made
 
 
 @pytest.fixture(scope="session")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make the package, and return the folder that it is found in."""
-    return made(tmp_path_factory.mktemp("plugin"))
+    """Make the package and install it, and return the folder that it is found in."""
+    folder = tmp_path_factory.mktemp("plugin")
+    return installed(made(folder), folder / "site")
 
 
 @pytest.fixture

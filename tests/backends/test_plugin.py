@@ -15,7 +15,7 @@ from unifyarr.backends import Ability, Backend
 from unifyarr.testing.checks import test_functions as checks
 from unifyarr.testing.skeleton import SkeletonError, new
 
-from ..plugin_backend.fill import PAGE, blocks
+from ..plugin_backend.fill import PAGE, blocks, installed
 
 ROOT = Path(__file__).parents[2]
 TESTS = (
@@ -26,9 +26,25 @@ TESTS = (
 )
 
 
-def run(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(plugin)))}
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+@pytest.fixture(scope="module")
+def package(plugin: Path) -> Path:
+    """Return the folder where the backend was written, outside of the project."""
+    return plugin.parent / "unifyarr-boxed"
+
+
+def alone(folder: Path) -> Path:
+    """Return a folder with nothing of the project but its package, as where that is installed."""
+    found = folder / "alone"
+    if not found.exists():
+        found.mkdir()
+        (found / "unifyarr").symlink_to(ROOT / "unifyarr", target_is_directory=True)
+    return found
+
+
+def run(folder: Path, *paths: Path, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
+    # As the command pytest, which doesn't look for modules in the working directory.
+    command = (sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
     return subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=500, cwd=folder, env=environment
     )
@@ -36,7 +52,7 @@ def run(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProc
 
 @pytest.mark.parametrize("path", TESTS)
 def test_the_suite_runs_on_it(plugin: Path, path: str) -> None:
-    found = run(ROOT, plugin, "--backends", "boxed", path)
+    found = run(ROOT, ROOT, plugin, arguments=("--backends", "boxed", path))
     assert found.returncode == 0, found.stdout[-4000:]
     assert " passed" in found.stdout
 
@@ -45,9 +61,9 @@ def test_the_suite_runs_on_it(plugin: Path, path: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def checked(plugin: Path) -> subprocess.CompletedProcess[str]:
-    """Run the checks, with the options that the package has for pytest."""
-    return run(plugin, plugin, "--unifyarr-programs", "10")
+def checked(package: Path, plugin: Path) -> subprocess.CompletedProcess[str]:
+    """Run the checks in the package's folder, with the options that it has for pytest."""
+    return run(package, alone(plugin.parent), plugin, arguments=("--unifyarr-programs", "10"))
 
 
 def test_the_checks_pass_on_the_page_s_backend(checked: subprocess.CompletedProcess[str]) -> None:
@@ -62,14 +78,15 @@ def test_the_table_says_what_the_engine_lacks(checked: subprocess.CompletedProce
     assert not any(line.startswith("lacks values") for line in lines)
 
 
-def test_the_checks_find_a_kernel_that_is_wrong(plugin: Path, tmp_path: Path) -> None:
+def test_the_checks_find_a_kernel_that_is_wrong(package: Path, plugin: Path, tmp_path: Path) -> None:
     import shutil
 
-    copy = tmp_path / "copy"
-    shutil.copytree(plugin, copy)
-    kernels = copy / "unifyarr_boxed" / "kernels" / "elementwise.py"
+    copy, site = tmp_path / "copy", tmp_path / "site"
+    shutil.copytree(package, copy)
+    shutil.copytree(plugin, site)
+    kernels = site / "unifyarr_boxed" / "kernels" / "elementwise.py"
     kernels.write_text(f"{kernels.read_text()}\ncosh = sinh\n")
-    found = run(copy, copy, "-k", "[cosh")
+    found = run(copy, alone(tmp_path), site, arguments=("-k", "[cosh"))
     assert found.returncode == 1
     assert re.search(r"^cosh +\d+ +\d+", found.stdout, re.M), found.stdout[-2000:]
 
@@ -98,12 +115,26 @@ def test_what_isn_t_written_is_no_failure_but_a_row(tmp_path: Path) -> None:
     assert {name for name in Backend.__abstractmethods__ if name in source} == Backend.__abstractmethods__
     kernels = (root / "unifyarr_boxed" / "kernels" / "sorting.py").read_text()
     assert 'sort = not_implemented("sort is not written yet")  # (x, /, *, axis, descending, stable)' in kernels
-    # As a stranger does, who has installed it.
+    # As a stranger does, who has installed it: before the engine is there, and then before anything is written.
+    site = installed(root, tmp_path / "site")
+    arguments = ("-k", "[cosh- or values_go_in")
+    found = run(root, alone(tmp_path), site, arguments=arguments)
+    assert found.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "needs the module 'boxed', which is not installed" in found.stderr
+    (site / "boxed.py").write_text("class Box: ...\n")
     code = "import unifyarr_boxed; print(unifyarr_boxed.BoxedBackend.name)"
-    paths = os.pathsep.join([str(root), str(ROOT)])
-    run = [sys.executable, "-W", "error", "-c", code]
-    found = subprocess.run(run, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)
-    assert (found.stdout, found.stderr) == ("boxed\n", "")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(alone(tmp_path))])}
+    command = [sys.executable, "-P", "-W", "error", "-c", code]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (printed.stdout, printed.stderr) == ("boxed\n", "")
+    found = run(root, alone(tmp_path), site, arguments=arguments)
+    assert found.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "'boxed' can't be loaded before this is written: TODO: devices" in found.stderr
+    module = site / "unifyarr_boxed" / "_backend.py"
+    module.write_text(module.read_text().replace('raise NotImplementedError("TODO: devices")', 'return ["cpu"]'))
+    found = run(root, alone(tmp_path), site, arguments=arguments)
+    assert re.search(r"^cosh +\d+ *$", found.stdout, re.M), found.stdout[-3000:]
+    assert "1 failed" in found.stdout
     with pytest.raises(SkeletonError, match="is there already"):
         new("boxed", tmp_path)
     with pytest.raises(SkeletonError, match="in lower case"):

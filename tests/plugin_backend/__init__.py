@@ -4,5 +4,5 @@ Its engine, ``boxed``, has an array class that isn't NumPy's: immutable, without
 run on it by hand so::
 
     python -m tests.plugin_backend FOLDER
-    PYTHONPATH=FOLDER python -m pytest --backends boxed tests/functions/test_manipulation.py
+    PYTHONPATH=FOLDER/site python -m pytest --backends boxed tests/functions/test_manipulation.py
 """

@@ -1,11 +1,12 @@
-"""``python -m tests.plugin_backend FOLDER`` makes the package in a folder."""
+"""``python -m tests.plugin_backend FOLDER`` makes the package in a folder, and installs it into ``FOLDER/site``."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from .fill import made
+from .fill import installed, made
 
 if __name__ == "__main__":
-    made(Path(sys.argv[1]))
+    folder = Path(sys.argv[1])
+    installed(made(folder), folder / "site")

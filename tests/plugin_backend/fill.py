@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
+import subprocess
+import sys
 from pathlib import Path
 
 from unifyarr.testing import new
@@ -18,7 +19,7 @@ def blocks() -> list[tuple[str, str]]:
 
 
 def made(folder: Path) -> Path:
-    """Make the package in a folder, with the metadata that ``pip install`` leaves, and return its root."""
+    """Make the package in a folder, and return its root."""
     root = new("boxed", folder)
     for place, code in blocks():
         files = sorted(root.glob(place)) if "*" in place else [root / place]
@@ -26,13 +27,21 @@ def made(folder: Path) -> Path:
             # A package's own list of modules has no kernels.
             if "*" not in place or (file.name != "__init__.py" and "not_implemented(" in file.read_text()):
                 file.write_text(filled(file.read_text() if file.exists() else "", code))
-    metadata = root / "unifyarr_boxed-0.1.0.dist-info"
-    metadata.mkdir()
-    points = tomllib.loads((root / "pyproject.toml").read_text())["project"]["entry-points"]["unifyarr.backends"]
-    lines = [f"{name} = {target}" for name, target in points.items()]
-    (metadata / "entry_points.txt").write_text("\n".join(["[unifyarr.backends]", *lines]))
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: unifyarr-boxed\nVersion: 0.1.0\n")
+    project = root / "pyproject.toml"
+    for table, lines in re.findall(r"^```toml\n# pyproject.toml\n(\[.*?\]\n)(.*?)^```$", PAGE.read_text(), re.M | re.S):
+        text = project.read_text()
+        assert text.count(table) == 1
+        project.write_text(text.replace(table, table + lines))
     return root
+
+
+def installed(root: Path, site: Path) -> Path:
+    """Install a package into a folder as users do, by pip; what it depends on is installed already."""
+    options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check")
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(site), str(root)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return site
 
 
 def filled(source: str, code: str) -> str:

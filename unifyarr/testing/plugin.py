@@ -1,7 +1,8 @@
 """The pytest plugin: ``pytest -p unifyarr.testing.plugin --unifyarr-backend NAME`` checks a backend.
 
 The checks of ``unifyarr.testing.checks`` run beside the tests that are there. NumPy's backend is the oracle. A kernel
-that isn't there is no failure, and neither is an ability that the engine lacks; a table at the end counts them.
+or a member that isn't written is no failure, and neither is an ability that the engine lacks; a table at the end counts
+them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from ..errors import BackendFeatureError
+from .._core.engines.registry import load
+from ..errors import BackendFeatureError, BackendNotFoundError
 from .abilities import LACKING, LINES, skip_by_marks, skip_unknown_lengths
 from .table import ReportTable
 
@@ -36,12 +38,20 @@ def pytest_configure(config: pytest.Config) -> None:
     """Have the checks collected beside what is named."""
     for line in LINES:
         config.addinivalue_line("markers", line)
-    if config.getoption("--unifyarr-backend") is None:
+    name = config.getoption("--unifyarr-backend")
+    if name is None:
         return
+    try:
+        load(name)
+    except BackendNotFoundError as error:
+        # Each check would say the same.
+        raise pytest.UsageError(str(error)) from error
+    except NotImplementedError as error:
+        raise pytest.UsageError(f"backend {name!r} can't be loaded before this is written: {error}") from error
     named = [Path(each.partition("::")[0]).resolve() for each in config.args]
     if not any(CHECKS in (path, *path.parents) for path in named):
         config.args.append(str(CHECKS))
-    config.pluginmanager.register(ReportTable(config.getoption("--unifyarr-backend")), "unifyarr-table")
+    config.pluginmanager.register(ReportTable(name), "unifyarr-table")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -58,7 +68,7 @@ def pytest_runtest_makereport(
     if item.config.getoption("--unifyarr-backend") is None or CHECKS not in item.path.parents:
         return report
     outcome = report.outcome
-    if call.excinfo is not None and call.excinfo.errisinstance(BackendFeatureError):
+    if call.excinfo is not None and call.excinfo.errisinstance((BackendFeatureError, NotImplementedError)):
         report.outcome = "skipped"
         report.longrepr = (str(item.path), item.location[1] or 0, f"{GAP}: {call.excinfo.value}")
         outcome = GAP  # type: ignore[assignment]

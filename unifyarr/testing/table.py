@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any
 
+from .._core.engines.handle import Handle
+from .._core.engines.registry import load
 from ..backends import Ability
 
 OUTCOMES = ("passed", "failed", "not implemented", "lacking", "skipped")
@@ -35,8 +37,6 @@ class ReportTable:
 
     def lines(self) -> list[str]:
         """Return the lines of the table, and of what the engine lacks."""
-        from .._core.engines.registry import load
-
         width = max(map(len, self.rows), default=0)
         total: Counter[str] = sum(self.rows.values(), Counter())
         shown = [outcome for outcome in OUTCOMES if total[outcome] or outcome in OUTCOMES[:3]]
@@ -48,7 +48,7 @@ class ReportTable:
         partial = {row: counts for row, counts in sorted(self.rows.items()) if counts.keys() - {"passed"}}
         whole = len(self.rows) - len(partial)
         handle = load(self.backend)
-        missing = [each for each in Ability if handle.lacks(each)]
+        missing = [each for each in Ability if _lacks(handle, each)]
         return [
             f"{'':{width}}  {head}",
             *(line(row, counts) for row, counts in partial.items()),
@@ -56,3 +56,11 @@ class ReportTable:
             f"{whole} of {len(self.rows)} rows passed whole, and aren't shown",
             *(f"lacks {each.value}: {each.without}" for each in missing),
         ]
+
+
+def _lacks(handle: Handle, ability: Ability) -> bool:
+    """Return whether an engine is known to lack an ability: what says it may not be written yet."""
+    try:
+        return handle.lacks(ability)
+    except NotImplementedError:
+        return False
