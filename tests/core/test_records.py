@@ -16,16 +16,9 @@ from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
 from unifyarr._core.kernels import record
 from unifyarr._core.kernels.moving import METHODS
-from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, KINDS, Alias, Batch, Derivative
+from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, KINDS, Alias, Derivative
 from unifyarr.backends.kernels import Facts, state
 from unifyarr.derivatives.rule import RULES
-from unifyarr.errors import LostDerivativeError, TraceError
-from unifyarr.graph.kernels.kernelop import kernel_op
-from unifyarr.modes.batch.handle import BatchHandle
-from unifyarr.modes.batch.natives import Batched
-from unifyarr.modes.batch.rule import OF_KINDS, OWN
-from unifyarr.modes.tape.entries import Entry, Taped
-from unifyarr.modes.tape.handle import TapeHandle
 
 from ..derivatives.cases import CASES
 from ..derivatives.rules_oracle import of_rule, results
@@ -67,26 +60,7 @@ def test_a_kernel_is_declared_once() -> None:
     assert KERNELS["sort"].kind is not ELEMENTWISE
 
 
-# -- what isn't known raises -------------------------------------------------------------------------------------------
-
-
-def test_of_a_kernel_without_a_record_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(KERNELS, "sort")
-    for mode in (lambda: TapeHandle(load("numpy"), 0), lambda: BatchHandle(load("numpy"))):
-        with pytest.raises(AssertionError, match="nothing is known of a kernel 'sort'"):
-            mode()
-    with pytest.raises(AssertionError, match="nothing is known of a kernel 'sort'"):
-        kernel_op(load("numpy"), "sort", {"axis": 0, "descending": False, "stable": "not made before"})
-
-
-@pytest.mark.parametrize("name", sorted(RULED))
-def test_a_kernel_without_its_rule_has_no_derivative(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It isn't taken for a constant, whose derivative is zero."""
-    handle, (values, static) = load("numpy"), RULED[name]
-    monkeypatch.delitem(RULES, name)
-    natives = [Taped(handle.from_numpy(x.copy()), Entry()) for x in values]
-    with pytest.raises(LostDerivativeError, match=name):
-        TapeHandle(handle, 0).kernel(name)(*natives, **static)
+# -- what the records say -------------------------------------------------------------------------------------------
 
 
 def test_a_derivative_that_is_lost_says_why() -> None:
@@ -94,21 +68,6 @@ def test_a_derivative_that_is_lost_says_why() -> None:
         if each.derivative is Derivative.LOST:
             assert name not in RULES
             assert len(each.instead) > 20
-
-
-@pytest.mark.parametrize("name", sorted({*RULED} & {*KERNELS}))
-def test_a_kernel_without_a_rule_has_no_batch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    handle, (values, static) = load("numpy"), RULED[name]
-    way = KERNELS[name].batch
-    if way not in (Batch.KIND, Batch.OWN):
-        pytest.skip(f"batches pass it {way.value}")
-    if way is Batch.OWN:
-        monkeypatch.delitem(OWN, name)
-    else:
-        monkeypatch.delitem(OF_KINDS, KERNELS[name].kind.name)
-    natives = [Batched(handle.from_numpy(np.stack([x, x]))) for x in values]
-    with pytest.raises(TraceError, match=f"{name}.* has no rule"):
-        BatchHandle(handle).kernel(name)(*natives, **static)
 
 
 @pytest.mark.parametrize("name", sorted(name for name in RULED if KERNELS[name].kind is ELEMENTWISE))

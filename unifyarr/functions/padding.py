@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
 # The keywords of each mode, and their defaults.
 MODES: dict[str, tuple[str, ...]] = {
-    "constant": ("constant_values",), "edge": (), "reflect": ("reflect_type",), "symmetric": ("reflect_type",),
-    "wrap": (), "linear_ramp": ("end_values",), "maximum": ("stat_length",), "mean": ("stat_length",),
-    "median": ("stat_length",), "minimum": ("stat_length",), "empty": (),
-}  # fmt: skip
+    "constant": ("constant_values",),
+    **dict.fromkeys(("edge", "wrap", "empty"), ()),
+    **dict.fromkeys(("reflect", "symmetric"), ("reflect_type",)),
+    "linear_ramp": ("end_values",),
+    **dict.fromkeys(STATISTICS, ("stat_length",)),
+}
 _DEFAULTS = {"constant_values": 0, "end_values": 0, "stat_length": None, "reflect_type": "even"}
 # A pair for each axis: the width, or the constant, before and after the elements.
 Pairs = tuple[tuple[Any, Any], ...]

@@ -240,8 +240,10 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
 
 def _only_mask(x: Array, items: list[object]) -> tuple[Array, Array] | None:
     """Return the mask that is the only array of a key in a trace, and its places, if these are values of each call."""
-    arrays = [item for item in items if isinstance(item, Array)]
-    if not x._backend.hides_lengths or len(arrays) != 1 or arrays[0].dtype != dtypes.bool or arrays[0].ndim == 0:
+    arrays, backend = [item for item in items if isinstance(item, Array)], x._backend
+    if not backend.hides_lengths or "take_places" not in backend.kernels:
+        return None
+    if len(arrays) != 1 or arrays[0].dtype != dtypes.bool or arrays[0].ndim == 0:
         return None
     (mask,) = arrays
     (places,) = _nonzero(mask if mask.ndim == 1 else mask.reshape((-1,)))

@@ -35,7 +35,9 @@ class TraceHandle(ModeHandle):
 
     def __init__(self, base: Handle, engine: type[TraceEngine] = TraceEngine, lowers: bool = False) -> None:
         self._lowers = lowers
-        of_writes = () if base.engine.mutable else ("take_places", "put_places")
+        # Where selections are whole arrays and masks, these are found among their calls.
+        is_dense = base.engine.can_compile and not base.engine.mutable
+        of_writes = ("take_places", "put_places") if is_dense else ()
         super().__init__(engine(base), base, {*base.kernels, *of_writes})
 
     def performing(self, name: str) -> FastPath:
