@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..rule import joint_rule, rule
 from .backward import kernel_or
@@ -19,7 +19,14 @@ Pairs = tuple[tuple[int, int], ...]
 
 @joint_rule("convolution", uses=(0, 1))
 def _convolution(
-    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, weight: Native, *biases: Native, **static: Any
+    k: Kernels,
+    needs: Sequence[bool],
+    g: Native,
+    out: Native,
+    x: Native,
+    weight: Native,
+    *biases: Native,
+    **static: object,
 ) -> Sequence[Cotangent | None]:
     return (
         _transpose(k, g, weight, lengths=k.shape(x)[2:], **static) if needs[0] else None,
@@ -38,7 +45,7 @@ def _convolution_transpose(
     weight: Native,
     *biases: Native,
     lengths: Shape,
-    **static: Any,
+    **static: object,
 ) -> Sequence[Cotangent | None]:
     return (
         k.convolution(g, weight, **static) if needs[0] else None,
@@ -49,7 +56,7 @@ def _convolution_transpose(
 
 @joint_rule("convolution_weight", uses=(0, 1))
 def _convolution_weight(
-    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, y: Native, *, kernel: Shape, **static: Any
+    k: Kernels, needs: Sequence[bool], g: Native, out: Native, x: Native, y: Native, *, kernel: Shape, **static: object
 ) -> Sequence[Cotangent | None]:
     return (
         _transpose(k, y, g, lengths=k.shape(x)[2:], **static) if needs[0] else None,
