@@ -1,10 +1,11 @@
-"""Calls off the usual paths beside the same by hand: writes between views of one array, and complex powers.
+"""Calls off the usual paths beside the same by hand: writes between views of one array, complex powers, small loops.
 
 python benchmarks/offpath.py [BACKEND ...] [--size 16] [--only TEXT]
 
 A row is a statement on arrays of ``size`` times ``size`` elements: microseconds, the least of several rounds that
 alternate, and the ratio. By hand it's the same statement on the engine's own arrays; torch needs a copy where the two
-sides overlap.
+sides overlap. Then come compiled programs of small things, beside the same by hand and in ``jax.jit``
+(``compiled_loops.py``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import timeit
 from typing import Any
 
+import compiled_loops
 import numpy as np
 
 import unifyarr as ua
@@ -80,6 +82,8 @@ def main() -> None:
         for ours, hand in rows(backend, options.only):
             first, second = measure(ours, hand, names, by_hand)
             print(f"{ours:36} {first:9.2f} {second:9.2f} {first / second:6.2f}")
+        print("\ncompiled programs: ms, and compiled to each")
+        compiled_loops.show(options.only)
 
 
 if __name__ == "__main__":

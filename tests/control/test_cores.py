@@ -173,3 +173,14 @@ def test_arrays_that_do_not_suit() -> None:
     call = (1, 0, (2,), (np.dtype("f8"),), ((0,),), 0)
     for array in (np.zeros(3), np.zeros((2, 2)), np.zeros(2, "f4"), np.zeros(17, "u1")[1:].view("f8")):
         assert machine.native.repeat(((call, (0,)),), (array,), ((0, 0),), 1, -1, None) is None
+
+
+def test_arrays_with_gaps_are_read_where_they_lie(loops: list[Stages]) -> None:
+    function = ua.compile(lambda h, p: ua.fori_loop(0, 3, lambda i, p: p + (h @ p) @ h.T @ (h @ p), p))
+    h, p = ua.asarray(np.random.default_rng(0).normal(size=(8, 8)))[::2, ::2], ua.ones((4, 4))
+    expected = np.asarray(p)
+    for _ in range(3):
+        expected = expected + (np.asarray(h) @ expected) @ np.asarray(h).T @ (np.asarray(h) @ expected)
+    assert bits(np.asarray(function(h, p))) == bits(expected)
+    # Their memory is nobody else's, so that no sum has to look how its operands lie.
+    assert not any(each.calls for each in loops)

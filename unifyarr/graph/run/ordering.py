@@ -92,12 +92,12 @@ class Layouts:
             if not self.loose.isdisjoint(node.inputs) or self._may_be_left_out(node):
                 self.loose.update(node.outputs)
         self.vary = not all(_is_plain(*each) for each in self.strides.items())
+        kept = {variable for place, variable in enumerate(fgraph.inputs) if place not in free}
         # Of all memory that a result of this type may be computed in.
         self._kinds: dict[object, set[Strides | None]] = {}
         for variable, strides in self.strides.items():
-            if _root(variable) is variable:
+            if _root(variable) is variable and variable not in kept and not isinstance(variable, Constant):
                 self._kinds.setdefault(known_type(variable), set()).update(_possible(variable, strides))
-        kept = {variable for place, variable in enumerate(fgraph.inputs) if place not in free}
         for node in fgraph.apply_nodes:
             # A result may be computed in the window that it's computed from.
             results = {known_type(each) for each in node.outputs}
