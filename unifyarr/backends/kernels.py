@@ -177,7 +177,7 @@ class Facts(TypedDict, total=False):
     # For which types it returns ``NotImplemented``, and whether it does so inside transformations of the engine.
     declines: Callable[..., bool]
     declines_transformed: bool
-    # Whether it gives more than its function does, which only a derivative needs.
+    # Whether only derivatives call it: it gives more than its function does, or what plain calls compute otherwise.
     for_derivatives: bool
     # Whether graphs on the host have the composition in its place.
     composed_on_host: bool
@@ -316,7 +316,7 @@ def composed_on_host(kernel: Kernel) -> Kernel:
 
 
 def for_derivatives(kernel: Kernel) -> Kernel:
-    """Declare that a kernel gives more than its function does, which only a derivative needs."""
+    """Declare that only derivatives call a kernel: it gives more than its function, or plain calls do otherwise."""
     return state(kernel, for_derivatives=True)
 
 
