@@ -18,6 +18,11 @@ def test_the_page_has_all_functions() -> None:
     assert [*ROWS] == budget.NAMES
 
 
+def test_the_page_has_the_reasons_of_kernels() -> None:
+    _, _, said = budget.PAGE.read_text().partition(budget.WHY)
+    assert said.strip().splitlines() == [*budget.reasons(ROWS)]
+
+
 @counted_here
 @pytest.mark.parametrize("name", budget.NAMES)
 def test_no_number_of_the_page_rises(backend: str, name: str) -> None:

@@ -10,7 +10,15 @@ from torch import Tensor
 from torch import sigmoid as sigmoid
 from torch.nn import functional
 
-from ..kernels import composed_on_host, declines, for_derivatives, known_by, lowered_by, support_native_out
+from ..kernels import (
+    composed_on_host,
+    declines,
+    for_derivatives,
+    known_by,
+    lowered_by,
+    support_native_out,
+    worked_around,
+)
 from ._offered import off_host, plainly
 from ._shared import BOOL, DTYPES, UNSIGNED, is_plain
 
@@ -79,8 +87,9 @@ def _gelu_in_parts(x: Tensor) -> tuple[Tensor, Tensor]:
 
 # -- the engine's own --------------------------------------------------------------------------------------------------
 
-# There and below the result is -0.0. The engine multiplies minus infinity by 0.
+# There and below the result is -0.0.
 _LOW = -1000.0
+_nan_far_down = worked_around("it multiplies minus infinity by 0, which is NaN")
 
 
 @off_host
@@ -88,21 +97,22 @@ def elu(x: Tensor, /, *, alpha: float) -> Tensor:
     return functional.elu(x, alpha)
 
 
+@worked_around("it takes the probability from erf(), which has no digits left of small ones")
 @off_host
 def gelu(x: Tensor, /) -> Tensor:
-    # The engine's own takes the probability from erf(), which has no digits left of small ones.
     x = x.clamp_min(_FAR)
     nothing = torch.scalar_tensor(-0.0, dtype=x.dtype, device="cpu")
     return torch.addcmul(nothing, x, torch.mul(x, -_HALF_ROOT).erfc_(), value=0.5)
 
 
+@worked_around("it multiplies before it divides, which overflows, and is NaN at minus infinity")
 @off_host
 def hardswish(x: Tensor, /) -> Tensor:
-    # The engine's own multiplies by 6 before it divides, which overflows.
     bounded = x.clamp_min(-3)
     return functional.hardsigmoid(bounded).mul_(bounded)
 
 
+@_nan_far_down
 @off_host
 def mish(x: Tensor, /) -> Tensor:
     return functional.mish(x.clamp_min(_LOW))
@@ -113,6 +123,7 @@ def selu(x: Tensor, /) -> Tensor:
     return functional.selu(x)
 
 
+@_nan_far_down
 @off_host
 def silu(x: Tensor, /) -> Tensor:
     return functional.silu(x.clamp_min(_LOW))

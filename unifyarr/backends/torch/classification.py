@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..kernels import declines
+from ..kernels import declines, worked_around
 from ._indices import limits_of
 from ._shared import DTYPES, WIDE, is_plain
 
 
+@worked_around("classes out of bounds would cost the process its device, and its zero is negative")
 @declines(lambda x, target, *_, **__: DTYPES[x.dtype] not in WIDE or 0 in x.shape, transformed=True)
 def nll_loss(x: Tensor, target: Tensor, /, *weight: Tensor, axis: int, ignore_index: int, reduction: str) -> Any:
     if x.dtype not in WIDE or not x.numel() or not all(map(is_plain, (x, *weight))):

@@ -95,6 +95,7 @@ def _are_moderate(scale: Tensor) -> bool:
     return bool(least >= _LEAST[scale.dtype] and greatest <= 1 / _LEAST[scale.dtype])
 
 
+@worked_around("its squares overflow")
 @composed_on_host
 @declines(lambda x, *_, axis, eps: DTYPES[x.dtype] not in _WIDE or _is_declined(x, axis), transformed=True)
 def layer_norm(x: Tensor, /, *weights: Tensor, axis: tuple[int, ...], eps: float) -> Tensor | Any:
@@ -129,6 +130,7 @@ def _moderating(x: Tensor, axis: tuple[int, ...]) -> Tensor:
     return torch.div(torch.scalar_tensor(most, dtype=x.dtype, device="cpu"), greatest.clamp_min_(most))
 
 
+@worked_around("its squares overflow")
 @functools.partial(off_host, unless=lambda x, **_: 0 in x.shape or not x.shape)
 def l2_normalize(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Tensor:
     factor = _moderating(x, axis)

@@ -91,9 +91,9 @@ gammaincc = of_scipy("gammaincc", lambda a, x: -_gamma_density(a, x), "the engin
 # -- the engine's own, where a composition computes the same --------------------------------------------------------
 
 
+@worked_around("its zero of 1 is negative")
 @off_host
 def entr(x: Tensor, /) -> Tensor:
-    # Its zero of 1 is negative.
     return torch.special.entr(x).add_(0.0)
 
 
@@ -113,8 +113,9 @@ def log_ndtr(x: Tensor, /) -> Any:
     return torch.special.log_ndtr(x) if x.dtype is torch.float64 and is_plain(x) else NotImplemented
 
 
+@worked_around("the logarithm of the quotient loses digits near one half")
 @off_host
 def logit(x: Tensor, /) -> Tensor:
-    # The logarithm of the quotient loses digits near one half. Twice the distance to that is exact from a quarter on.
+    # Twice the distance to one half is exact from a quarter on.
     near = torch.rsub(x, 1, alpha=2).atanh_().mul_(-2)
     return torch.where(x < 0.25, torch.logit(x), near)
