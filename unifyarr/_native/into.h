@@ -8,8 +8,9 @@ typedef struct {
        the dtypes beside which a number is a float; what serves all other calls. */
     PyObject *kernels, *in_place, *floats, *otherwise;
     /* What tells of natives, when the engine has refused a call before it wrote, whether a gradient would be lost; the name
-       of an attribute that every target has which may be written. Either may be None. */
-    PyObject *is_watched, *asked;
+       of an attribute that every target has which may be written; what returns None where natives have addresses. Each
+       may be None. */
+    PyObject *is_watched, *asked, *hides;
     /* The class of the target, and what its instances tell. */
     PyTypeObject *type;
     const PyGetSetDef *dtype, *shape, *readable;
@@ -37,6 +38,14 @@ static int has_dtype(const Into *path, PyObject *native, PyObject *dtype)
     return own == dtype;
 }
 
+/* Whether natives are described, with their addresses. */
+static int tells_addresses(const Into *path)
+{
+    PyObject *hidden = path->hides == Py_None || !path->exchange ? Py_NewRef(Py_None) : PyObject_CallNoArgs(path->hides);
+    Py_XDECREF(hidden);
+    return path->exchange && hidden == Py_None;
+}
+
 /* Whether the operands, of which the second one may be NULL, have the shape of the target, and lie apart from it or are it. */
 static int fits_target(const Into *path, PyObject *one, PyObject *two, PyObject *out)
 {
@@ -46,7 +55,7 @@ static int fits_target(const Into *path, PyObject *one, PyObject *two, PyObject 
     }
     Layout layout;
     uintptr_t start, end;
-    if (!path->exchange || !place(path->exchange, out, &layout, &start, &end)) {
+    if (!tells_addresses(path) || !place(path->exchange, out, &layout, &start, &end)) {
         return 0;
     }
     return (one == out || is_beside(path->exchange, one, &layout, start, end)) &&
@@ -150,13 +159,13 @@ static PyObject *call_into_table(PyObject *self, PyObject *const *args, size_t f
     return result;
 }
 
-/* Into(kernels, in_place, floats, otherwise, is_watched, asked, by_place, reads_first) */
+/* Into(kernels, in_place, floats, otherwise, is_watched, asked, hides, by_place, reads_first) */
 static PyObject *make_into(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    PyObject *kernels, *in_place, *floats, *otherwise, *is_watched, *asked;
+    PyObject *kernels, *in_place, *floats, *otherwise, *is_watched, *asked, *hides;
     int by_place, reads_first;
-    if (!PyArg_ParseTuple(args, "O!O!O!OOOpp", &PyDict_Type, &kernels, &PyDict_Type, &in_place, &PyFrozenSet_Type, &floats,
-                          &otherwise, &is_watched, &asked, &by_place, &reads_first)) {
+    if (!PyArg_ParseTuple(args, "O!O!O!OOOOpp", &PyDict_Type, &kernels, &PyDict_Type, &in_place, &PyFrozenSet_Type, &floats,
+                          &otherwise, &is_watched, &asked, &hides, &by_place, &reads_first)) {
         return NULL;
     }
     Into *path = (Into *)type->tp_alloc(type, 0);
@@ -168,6 +177,7 @@ static PyObject *make_into(PyTypeObject *type, PyObject *args, PyObject *keyword
         path->otherwise = Py_NewRef(otherwise);
         path->is_watched = Py_NewRef(is_watched);
         path->asked = Py_NewRef(asked);
+        path->hides = Py_NewRef(hides);
         path->by_place = by_place;
         path->reads_first = reads_first;
     }

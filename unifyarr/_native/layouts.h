@@ -41,21 +41,11 @@ static const Exchange *exchange_of(PyTypeObject *type)
     return exchange && exchange->header.major == 1 && exchange->describe ? exchange : NULL;
 }
 
-/* How many calls don't ask, after a native that doesn't tell: an engine may take a thousand times as long to say so. */
-enum { SKIPPED = 1000 };
-static int n_skipped = 0;
-
-/* Describe a native; 0 where that isn't told. */
+/* Describe a native; 0 where that isn't told: it has no address, or a dtype that DLPack lacks. */
 static int describe(const Exchange *exchange, PyObject *native, Layout *layout)
 {
-    if (n_skipped) {
-        n_skipped--;
-        return 0;
-    }
     if (exchange->describe(native, layout) < 0) {
-        /* It has no address, or a dtype that DLPack lacks. */
         PyErr_Clear();
-        n_skipped = SKIPPED;
         return 0;
     }
     return 1;

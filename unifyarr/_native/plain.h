@@ -8,79 +8,6 @@ static PyTypeObject Probe_Type;
 
 #include "temporaries.h"
 
-static PyObject *wrap_plain(PyObject *native, PyObject *handle)
-{
-    Slots *array = new_array(array_type);
-    if (!array) {
-        Py_DECREF(native);
-        return NULL;
-    }
-    array->native = native;
-    array->backend = Py_NewRef(handle);
-    array->base = Py_NewRef(Py_None);
-    return (PyObject *)array;
-}
-
-/* The array of what a fast path gave. */
-static PyObject *wrapped(PyObject *native, const Engine *engine)
-{
-    if (Py_TYPE(native) == engine->native_type) {
-        return wrap_plain(native, engine->handle);
-    }
-    PyObject *made = PyObject_CallFunctionObjArgs(wrap_other, native, engine->handle, NULL);
-    Py_DECREF(native);
-    return made;
-}
-
-/* Put the error that says best what the engine refused in the place of its own, if the checks find one. */
-static void explain_error(PyObject *x, PyObject *y, PyObject *out, const Paths *paths, const Engine *engine)
-{
-    PyObject *type, *error, *traceback;
-    PyErr_Fetch(&type, &error, &traceback);
-    PyErr_NormalizeException(&type, &error, &traceback);
-    if (!PyErr_GivenExceptionMatches(type, PyExc_Exception)) {
-        PyErr_Restore(type, error, traceback);
-        return;
-    }
-    if (traceback) {
-        PyException_SetTraceback(error, traceback);
-    }
-    PyObject *operands = y ? PyTuple_Pack(2, x, y) : PyTuple_Pack(1, x);
-    PyObject *found = operands ? PyObject_CallFunctionObjArgs(explain, paths->name, operands, out ? out : Py_None, error,
-                                                              engine->handle, NULL)
-                               : NULL;
-    Py_XDECREF(operands);
-    if (found && found != Py_None) {
-        PyErr_SetObject((PyObject *)Py_TYPE(found), found);
-        Py_DECREF(type);
-        Py_DECREF(error);
-        Py_XDECREF(traceback);
-    } else if (found) {
-        PyErr_Restore(type, error, traceback);
-    } else {
-        /* An interrupt came in `explain`. */
-        Py_DECREF(type);
-        Py_DECREF(error);
-        Py_XDECREF(traceback);
-    }
-    Py_XDECREF(found);
-}
-
-/* The mode of the thread or task, a new reference; NULL with an error set. */
-static PyObject *current_mode(void)
-{
-    PyObject *mode;
-    return PyContextVar_Get(mode_variable, NULL, &mode) < 0 ? NULL : mode ? mode : Py_NewRef(Py_None);
-}
-
-/* Whether no mode is on in the thread or task; -1 with an error set. */
-static int is_eager(void)
-{
-    PyObject *mode = current_mode();
-    Py_XDECREF(mode);
-    return mode ? mode == Py_None : -1;
-}
-
 /* By the short way of a record for derivatives, if one runs; NotImplemented leaves the call to Python. */
 static PyObject *taped(PyObject *mode, PyObject *x, PyObject *y, const Paths *paths)
 {
@@ -97,20 +24,6 @@ static PyObject *taped(PyObject *mode, PyObject *x, PyObject *y, const Paths *pa
         Py_XDECREF(trace);
     }
     Py_XDECREF(tape);
-    return result;
-}
-
-/* Call a fast path on one, two or three objects, which stay there while it runs. */
-static PyObject *call_path(PyObject *path, PyObject *x, PyObject *y, PyObject *z)
-{
-    PyObject *operands[4] = {NULL, x, y, z};
-    Py_INCREF(path);
-    Py_INCREF(x);
-    Py_XINCREF(y);
-    PyObject *result = PyObject_Vectorcall(path, operands + 1, (y ? z ? 3 : 2 : 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-    Py_DECREF(path);
-    Py_DECREF(x);
-    Py_XDECREF(y);
     return result;
 }
 

@@ -39,6 +39,7 @@ def into_by_dtype(
     *,
     is_watched: FastPath | None = None,
     asked: str | None = None,
+    hides: Callable[[], object] | None = None,
     by_place: bool = False,
     reads_first: bool = False,
 ) -> FastPath:
@@ -62,6 +63,8 @@ def into_by_dtype(
         Whether the engine, when it has refused a call of natives by ``RuntimeError``, was to record a gradient.
     asked
         An attribute of the target, of which the engine raises if it doesn't let it be written.
+    hides
+        Returns ``None`` where natives have addresses.
     by_place
         Whether ``kernels`` take the target after the operands, by its place.
     reads_first
@@ -69,5 +72,5 @@ def into_by_dtype(
     """
     if core is None:
         return otherwise
-    path: FastPath = core.Into(kernels, in_place, floats, otherwise, is_watched, asked, by_place, reads_first)
+    path: FastPath = core.Into(kernels, in_place, floats, otherwise, is_watched, asked, hides, by_place, reads_first)
     return path

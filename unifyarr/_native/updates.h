@@ -157,10 +157,7 @@ static int lie_apart(Range *ranges, Py_ssize_t count)
 static PyObject *kernel_for_leaf(Into *path, PyObject *leaf, PyObject *other, int is_beside_number, Range *ranges)
 {
     Layout layout, beside;
-    if (Py_TYPE(leaf) != path->type) {
-        learn_type(path, Py_TYPE(leaf));
-    }
-    PyObject *dtype = path->exchange ? attribute(leaf, path->dtype, text_dtype) : NULL;
+    PyObject *dtype = Py_IS_TYPE(leaf, path->type) ? attribute(leaf, path->dtype, text_dtype) : NULL;
     PyObject *kernel = dtype ? PyDict_GetItemWithError(path->kernels, dtype) : NULL;
     int fits = kernel && place(path->exchange, leaf, &layout, &ranges[0].start, &ranges[0].end);
     if (fits && is_beside_number) {
@@ -212,7 +209,10 @@ static PyObject *update_together(Into *path, const Leaves *leaves, PyObject *y)
 {
     PyObject *number = is_nest(y) ? NULL : y ? float_of(y) : NULL, *done = NULL;
     Range *ranges = y && (is_nest(y) || number) ? PyMem_New(Range, 2 * PyList_GET_SIZE(leaves->arrays)) : NULL;
-    PyObject *kernel = ranges ? kernel_for_leaves(path, leaves, y, ranges) : NULL;
+    if (Py_TYPE(PyList_GET_ITEM(leaves->natives[0], 0)) != path->type) {
+        learn_type(path, Py_TYPE(PyList_GET_ITEM(leaves->natives[0], 0)));
+    }
+    PyObject *kernel = ranges && tells_addresses(path) ? kernel_for_leaves(path, leaves, y, ranges) : NULL;
     if (kernel && are_unwatched(path, leaves) > 0) {
         done = call_path(kernel, leaves->natives[0], number ? number : leaves->natives[1], NULL);
         if (done) {

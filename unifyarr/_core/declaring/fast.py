@@ -244,5 +244,5 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
 def _at_once_into(backend: Handle, direct: ByDtype, otherwise: FastPath) -> FastPath:
     if backend.writable_by is None:
         return otherwise
-    watched, asked = backend.is_watched, backend.writable_by
-    return into_by_dtype(direct, {}, frozenset(), otherwise, is_watched=watched, asked=asked)
+    asks: dict[str, Any] = {"is_watched": backend.is_watched, "asked": backend.writable_by}
+    return into_by_dtype(direct, {}, frozenset(), otherwise, hides=backend.transformation, **asks)

@@ -109,6 +109,9 @@ class Speed(Values[Native]):
     # The name of an attribute of natives that raises for those which mustn't be written. With it, and with the table of
     # functions that DLPack has classes of arrays bring, the compiled core serves such calls; never where it's ``None``.
     writable_by: str | None = None
+    # Return ``None`` where no transformation of the engine runs, inside of which natives have no address. Where it's
+    # ``None``, there's none.
+    transformation: Callable[[], object] | None = None
 
     # -- compiled functions on memory of the host ---------------------------------------------------------------------
 

@@ -126,6 +126,7 @@ class Backend(base.Backend[Tensor]):
     )
     writes_at_once = staticmethod(_targets.writes_at_once)
     writable_by = VERSION
+    transformation = staticmethod(peek_interpreter_stack)
     borrow = staticmethod(_targets.borrow)
     number_of = staticmethod(number_of)
     memory_of = staticmethod(_targets.memory_of)

@@ -164,15 +164,15 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
     if VERSION is None:
         return fast
     kernels, updates = dict.fromkeys(dtypes, native), dict.fromkeys(dtypes, in_place)
-    return into_by_dtype(kernels, updates, frozenset(WIDE), fast, is_watched=is_recorded, asked=VERSION)
+    asks: dict[str, Any] = {"is_watched": is_recorded, "asked": VERSION, "hides": peek_interpreter_stack}
+    return into_by_dtype(kernels, updates, frozenset(WIDE), fast, **asks)
 
 
 def into_several(update: Callable[..., Any]) -> Callable[..., bool]:
     """Return what computes into each of several tensors beside another one or a number: in all of them, or in none."""
     # The engine has no derivative of it.
-    return into_by_dtype(
-        dict.fromkeys(WIDE, update), {}, frozenset(WIDE), _declines, is_watched=is_watched, asked=VERSION
-    )
+    asks: dict[str, Any] = {"is_watched": is_watched, "asked": VERSION, "hides": peek_interpreter_stack}
+    return into_by_dtype(dict.fromkeys(WIDE, update), {}, frozenset(WIDE), _declines, **asks)
 
 
 def _declines(*_: object) -> bool:
