@@ -1,10 +1,12 @@
 """Graphs of operations, rewritten to work in place."""
 
+from .._core.values.called import make_boundaries
 from ..modes.trace.trace import trace
 from .building.arraytypes import array_type
 from .building.rewriters import NodeRewriter, node_rewriter, pattern_rewriter
 from .compiling import Compiled, compile
 from .core.basic import Apply, Constant, Op, Region, Type, Variable
+from .core.declarations import Declarations
 from .core.destroyhandler import DestroyHandler
 from .core.feature import Client, Feature
 from .core.fgraph import FunctionGraph
@@ -44,3 +46,6 @@ __all__ = [
     "trace",
     "unregister",
 ]
+
+for _each in (Apply, Constant, FunctionGraph, Declarations, NodeRewriter, Op, Region, Rewrite, Type, Variable):
+    make_boundaries(_each, getters=False)
