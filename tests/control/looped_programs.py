@@ -109,7 +109,7 @@ def looped(draw: random.Random, pool: list[ua.Array], one: Callable[..., None], 
         return new, [inner[-1], draws.choice(inner)]
 
     if kind == "scan":
-        rows = draw.choice([x for x in pool if x.ndim] or [None])
+        rows = draw.choice([x for x in pool if x.ndim and len(x) <= 50] or [None])
         # A body may write to arrays from outside, and not to what is looped over.
         xs = None if rows is None or number > 0.7 else rows if one is of_matrices else rows.copy()
         steps = steps if xs is None else len(xs)
