@@ -339,7 +339,7 @@ def test_second_derivatives_of_what_the_host_computes(backend: str) -> None:
 @pytest.mark.parametrize("name", ["betainc", "gammainc", "gammaincc", "zeta"])
 def test_a_derivative_that_nobody_knows_is_an_error(backend: str, name: str) -> None:
     others = (2.0, 0.5) if name == "betainc" else (2.0,)
-    with pytest.raises(ua.errors.LostDerivativeError, match=f"of {name}"):
+    with pytest.raises(ua.errors.LostDerivativeError, match=rf"{name}\(\): . has no derivative"):
         ua.grad(lambda x: ua.special.__dict__[name](x, *others))(ua.asarray(1.5))
 
 
