@@ -316,10 +316,6 @@ def lu_permutation(pivots: jax.Array, /) -> jax.Array:
 # -- norms and ranks --------------------------------------------------------------------------------------------------
 
 
-def _default_rtol(x: jax.Array) -> Any:
-    return max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
-
-
 @_raises("SVD did not converge", square=False, place=0)
 def _largest_and_rank(x: jax.Array, rtol: jax.Array, /) -> Any:
     values, failed = _of_finite(jnp.linalg.svdvals, x)
