@@ -162,6 +162,34 @@ def test_arrays_from_outside_are_written(backend: str, way: Function) -> None:
         assert_same(seen, [0.0, 1.0, 1.0, 1.0])
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_rows_are_those_that_earlier_steps_wrote(backend: str, way: Function, *, reverse: bool) -> None:
+    def run(x: Any, others: Any) -> Any:
+        view = x[1:]
+
+        def body(total: Any, rows: Any) -> Any:
+            row, other = rows
+            x[2] += other
+            x[0] += 1
+            return total + row, row
+
+        return ua.scan(body, ua.zeros(2), (view, others), reverse=reverse)
+
+    rows = np.arange(8.0).reshape(4, 2)
+    expected, total, seen = rows.copy(), np.zeros(2), []
+    for place in range(3)[:: -1 if reverse else 1]:
+        row = expected[1 + place].copy()
+        expected[2] += 10.0**place
+        expected[0] += 1
+        total, seen = total + row, [*seen, row]
+    for each in (run, way(run)):
+        x = ua.asarray(rows.copy())
+        found, results = each(x, ua.asarray([1.0, 10.0, 100.0]))
+        assert_same(found, total)
+        assert_same(results, seen[:: -1 if reverse else 1])
+        assert_same(x, expected)
+
+
 def test_containers_are_carried(backend: str, way: Function) -> None:
     def step(state: Any, x: Any) -> Any:
         state.position += state.speed * 0.5

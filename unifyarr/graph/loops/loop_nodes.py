@@ -8,9 +8,11 @@ import numpy as np
 
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
+from ..._core.arrays.recipes import root_of
 from ..._core.kernels.types import ArrayType
 from ..._core.values.shapes import c_strides
 from ...errors import InplaceUpdateError
+from ...functions.creation import arange
 from ...modes.trace.kernel_calls import node_of
 from ...modes.trace.trace import Trace
 from ...modes.trace.traced import Traced, device_of
@@ -31,12 +33,34 @@ def scan(
     ``step`` is a function of what is carried and of a row of each array, and returns what is carried and results.
     """
     bodies = Bodies(trace, [step], carry, xs)
+    if stale := [place for place, x in enumerate(xs) if bodies.writes_to(x)]:
+        return scan(
+            trace, _reading(step, len(carry), xs, stale), carry, _numbered(trace, xs, stale, length), length, reverse
+        )
     (found,), count, carried = bodies.found, len(carry), bodies.carried
     body = bodies.body(0, [*found.results[:count], *bodies.ends(0), *found.results[count:]], carried)
     types = [*body.types[:carried], *(ArrayType((length, *each.shape), each.dtype) for each in body.types[carried:])]
     made = bodies.node(lambda: ScanOp(body, carried, len(xs), length, reverse), types)
     bodies.update(made[count:carried])
     return made[:count], made[carried:]
+
+
+def _reading(step: Function, count: int, xs: Sequence[Array], stale: Sequence[int]) -> Function:
+    """Return a step that reads its rows of some arrays when it runs, as earlier steps may have written to them."""
+
+    def run(*given: Array) -> list[Array]:
+        *left, number = given
+        for place in stale:
+            left.insert(count + place, xs[place][number, ...].copy())
+        return step(*left)
+
+    return run
+
+
+def _numbered(trace: Trace, xs: Sequence[Array], stale: Sequence[int], length: int) -> list[Array]:
+    """Return the arrays whose rows don't change, and the numbers of the rows."""
+    numbers = arange(length, device=xs[0].device, backend=trace.backend.name)
+    return [*[x for place, x in enumerate(xs) if place not in stale], numbers]
 
 
 def while_loop(trace: Trace, condition: Function, body: Function, carry: Sequence[Array]) -> list[Array]:
@@ -85,6 +109,10 @@ class Bodies:
         self.carried = len(self._state) + len(self._written)
         self._outside = [trace.native_of(x) for x in self._written], [trace.native_of(x) for x in self._read]
         self._inputs = [self._inputs_of(number) for number in range(len(functions))]
+
+    def writes_to(self, x: Array) -> bool:
+        """Return whether some body writes to the memory of an array."""
+        return any(root_of(x) is root_of(each) for each in self._written)
 
     def _given(self) -> list[Array]:
         """Return arrays of the trace that stand for what is carried, and for a row of each array."""
