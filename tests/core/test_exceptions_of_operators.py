@@ -137,11 +137,11 @@ def test_errors_are_those_of_the_function(backend: str, name: str, kind: str) ->
 
 
 def _outcome(call: Callable[..., Any], *operands: Any) -> Any:
-    """Return what a call gives, or what it says is wrong."""
+    """Return the values of a call, or its error, without the name of a function, which operators don't have."""
     try:
         return str(call(*operands).tolist())
     except Exception as error:
-        return type(error), str(error)
+        return type(error), str(error).removeprefix(f"{call.__name__}(): ")
 
 
 def test_explaining_leaves_what_is_not_a_refusal(backend: str) -> None:
