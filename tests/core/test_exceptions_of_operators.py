@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 import signal
 import time
 import warnings
@@ -137,11 +138,11 @@ def test_errors_are_those_of_the_function(backend: str, name: str, kind: str) ->
 
 
 def _outcome(call: Callable[..., Any], *operands: Any) -> Any:
-    """Return the values of a call, or its error, without the name of a function, which operators don't have."""
+    """Return the values of a call, or its error without a function's name, which those of operators may lack."""
     try:
         return str(call(*operands).tolist())
     except Exception as error:
-        return type(error), str(error).removeprefix(f"{call.__name__}(): ")
+        return type(error), re.sub(r"^\w+\(\): ", "", str(error))
 
 
 def test_explaining_leaves_what_is_not_a_refusal(backend: str) -> None:
