@@ -49,8 +49,13 @@ def has_no_places(name: str, dtypes: tuple[np.dtype, ...]) -> bool:
 
 
 def is_same_alone(step: FusedStep) -> bool:
-    """Return whether one element has the same bits by itself as in a loop over dense memory."""
-    return is_exact(step) or (step.name not in WHOLE_EXPONENT and _is_same_alone(step.name, step.dtypes))
+    """Return whether one element has the same bits by itself as in a loop over dense memory.
+
+    A step that reduces takes rows, of which ``can_run`` asks.
+    """
+    if step.reduces or is_exact(step):
+        return True
+    return step.name not in WHOLE_EXPONENT and _is_same_alone(step.name, step.dtypes)
 
 
 @cache
