@@ -108,7 +108,11 @@ def test_the_self_test_compares_nothing_with_what_numpy_lacks(backend: str, monk
     monkeypatch.setattr(selftest, "FUNCTIONS", ["special.gammaln"])
     monkeypatch.setattr(selftest, "_COMPILED", ())
     monkeypatch.setattr(selftest, "find_spec", lambda _: None)
-    monkeypatch.setattr(selftest, "of_numpy", lambda *_: BackendFeatureError("SciPy isn't installed"))
+
+    def lacking(*_: object) -> None:
+        raise BackendFeatureError("SciPy isn't installed")
+
+    monkeypatch.setattr(selftest, "of_numpy", lacking)
     out = io.StringIO()
     assert selftest.check_backends([backend], 60, out) == 0
     assert "not compared" in out.getvalue()

@@ -77,4 +77,6 @@ def test_all_backends_are_there(backend: str, packages: Path, tmp_path: Path, in
     lines = run(".".join(copied.relative_to(tmp_path).parts), backend, [tmp_path, packages])
     assert lines[0] == f"{backend} [0, 2, 3, 4] [1, 3, 4, 5] 9 [0, 2, 3, 4]"
     assert lines[1:-1] == ([] if backend == "dask" else ["[2.0, 4.0] [3.0, 5.0]"])
-    assert lines[-1] == "there is no backend 'absent': the backends are numpy, dask, jax, tensorflow, torch"
+    assert (
+        lines[-1] == "set_backend(): there is no backend 'absent': the backends are numpy, dask, jax, tensorflow, torch"
+    )

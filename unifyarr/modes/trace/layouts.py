@@ -163,7 +163,10 @@ def _reduced(shape: Sequence[int], strides: Strides, few: Mapping[int, int]) -> 
 
 
 def _of_few_points(op: KernelOp, types: Sequence[ArrayType], small: Mapping[int, int]) -> KernelOp:
-    """Return an operation for small arrays: a transform fills up or cuts off where it does so with the large ones."""
+    """Return the operation that gives small arrays the order that this one gives large ones.
+
+    A transform fills up or cuts off where it does so with the large ones.
+    """
     static = dict(op.static)
     for name, axes in (("n", "axis"), ("s", "axes")):
         if name not in static or axes not in static:
@@ -179,6 +182,12 @@ def _of_few_points(op: KernelOp, types: Sequence[ArrayType], small: Mapping[int,
             few = small[length] + (needed > length) - (needed < length)
             found.append(max(2 * (few - 1), 1) if halves else max(few, 1))
         static[name] = tuple(found) if several else found[0]
+    if {"lengths", "padding", "stride", "dilation"} <= static.keys():
+        # The transpose of a convolution gives images of just the length that its windows reach.
+        counts, kernel = ([small[length] for length in each.shape[2:]] for each in types[:2])
+        each = zip(counts, kernel, static["stride"], static["dilation"], strict=True)
+        static["lengths"] = tuple([(n - 1) * step + apart * (size - 1) + 1 for n, size, step, apart in each])
+        static["padding"] = ((0, 0),) * len(counts)
     return op if static == op.static else kernel_op(op.backend, op.name, static, op.nout)
 
 

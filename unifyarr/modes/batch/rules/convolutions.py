@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...._core.values.native import Native
 from ....typing import Shape
 from ..kernel_calls import BatchCall
 from ..natives import Batched
@@ -24,7 +25,7 @@ def _of_images(call: BatchCall, x: Batched, weight: Batched, *biases: Batched, *
     return k.astype(found, dtype)
 
 
-def _whole(call: BatchCall, x: Batched, weight: Batched, *biases: Any, groups: int, **static: Any) -> Any:
+def _whole(call: BatchCall, x: Batched, weight: Batched, *biases: Native, groups: int, **static: Any) -> Native:
     if weight.is_constant:
         found = call.by_record(_images(call, x), weight.value, *biases, groups=groups, **static)
         return found if x.is_constant else _divided(call, found, 0)
@@ -41,28 +42,29 @@ def _weight(call: BatchCall, x: Batched, y: Batched, *, groups: int, **static: A
     return _divided(call, found, 0)
 
 
-def _images(call: BatchCall, x: Batched) -> Any:
+def _images(call: BatchCall, x: Batched) -> Native:
     """Return the images of all elements behind each other, those of a constant once."""
+    value: Native = x.value
     if x.is_constant:
-        return x.value
+        return value
     images, *rest = call.shape(x)
-    return call.k.reshape(x.value, (call.size * images, *rest))
+    return call.k.reshape(value, (call.size * images, *rest))
 
 
-def _channels(call: BatchCall, x: Batched) -> Any:
+def _channels(call: BatchCall, x: Batched) -> Native:
     """Return images with the channels of all elements behind each other."""
     k, (images, channels, *rest) = call.k, call.shape(x)
     moved = k.permute_dims(call.front(x), (1, 0, *range(2, len(rest) + 3)))
     return k.reshape(moved, (images, call.size * channels, *rest))
 
 
-def _divided(call: BatchCall, found: Any, axis: int) -> Any:
+def _divided(call: BatchCall, found: Native, axis: int) -> Native:
     """Return an array whose axis has the elements of the batch behind each other, with an axis of them."""
     shape: Shape = call.k.shape(found)
     return call.k.reshape(found, (*shape[:axis], call.size, shape[axis] // call.size, *shape[axis + 1 :]))
 
 
-def _by_channels(call: BatchCall, found: Any) -> Any:
+def _by_channels(call: BatchCall, found: Native) -> Native:
     """Return the images of each element, whose channels lie behind each other."""
     divided = _divided(call, found, 1)
     return call.k.permute_dims(divided, (1, 0, *range(2, call.k.ndim(divided))))
