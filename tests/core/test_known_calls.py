@@ -45,6 +45,26 @@ def test_numbers_beside_an_array_are_told_apart(backend: str) -> None:
             assert_same(ua.where(where, x, value), expected, signed_zeros=True)
 
 
+@pytest.mark.parametrize("name", ["remainder", "floor_divide", "atan2", "pow", "copysign", "hypot", "maximum"])
+def test_a_number_is_told_in_either_place(backend: str, name: str) -> None:
+    x, function = np.array([3.0, -4.0, 0.5]), getattr(ua, name)
+    ours, expected = ua.asarray(x, copy=True), getattr(np, name)
+    with np.errstate(all="ignore"):
+        for _ in range(4):
+            assert_same(function(ours, 2.0), expected(x, 2.0))
+            assert_same(function(2.0, ours), expected(2.0, x))
+
+
+def test_arrays_and_numbers_of_a_choice_are_told_in_order(backend: str) -> None:
+    mask, x = np.array([True, False, True]), np.array([3.0, -4.0, 0.5])
+    ours = ua.asarray(mask, copy=True), ua.asarray(x, copy=True)
+    for _ in range(4):
+        assert_same(ua.where(ours[0], ours[1], 2.0), np.where(mask, x, 2.0))
+        assert_same(ua.where(ours[0], 2.0, ours[1]), np.where(mask, 2.0, x))
+        assert_same(ua.clip(ours[1], 0.0, ours[1]), np.clip(x, 0.0, x))
+        assert_same(ua.clip(ours[1], ours[1], 0.0), np.clip(x, x, 0.0))
+
+
 def test_lengths_of_sequences_are_told_apart(backend: str) -> None:
     parts = [np.ones((2, 2)), np.zeros((2, 2)), np.ones((2, 2))]
     for _ in range(4):

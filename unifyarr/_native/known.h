@@ -90,7 +90,9 @@ static int tell_layout(Told *told, PyObject *native)
     if (told->n_words + 1 + layout.ndim > MOST_WORDS) {
         return 0;
     }
-    told->words[told->n_words++] = (int64_t)layout.ndim << 32 | layout.dtype.lanes << 16 | layout.dtype.bits << 8 | layout.dtype.code;
+    /* With how many facts come before it, since a number may stand in either operand's place. */
+    told->words[told->n_words++] = (int64_t)told->count << 48 | (int64_t)layout.ndim << 32 | layout.dtype.lanes << 16 |
+                                   layout.dtype.bits << 8 | layout.dtype.code;
     for (int32_t i = 0; i < layout.ndim; i++) {
         told->words[told->n_words++] = layout.shape[i];
     }
