@@ -78,7 +78,7 @@ ROWS: dict[str, tuple[tuple[tuple[int, ...], ...], tuple[Callable[..., Any], ...
 
 
 def of_row(backend: str, name: str) -> tuple[Run, Run, Run | None]:
-    """Return what computes a gradient: eager, compiled and by hand."""
+    """Return functions that compute a gradient: eager, compiled and by hand."""
     shapes, (ours, by_torch, by_jax) = ROWS[name]
     values = drawn(*shapes)
     slopes = ua.grad(lambda *given: ua.sum(ours(*given) ** 2), argnums=tuple(range(len(values))))
@@ -105,7 +105,7 @@ def of_row(backend: str, name: str) -> tuple[Run, Run, Run | None]:
 
 
 def ended(backend: str, run: Run) -> Run:
-    """Return what waits for the results, too."""
+    """Return a function that waits for the results, too."""
     if backend != "jax":
         return run
 
@@ -129,7 +129,7 @@ def network(nn: Any, relu: Any, linear: Any, params: Any, x: Any) -> Any:
 
 
 def of_network(backend: str) -> tuple[Run, Run, Run | None]:
-    """Return what trains the network for one step: eager, compiled and by hand on torch."""
+    """Return functions that train the network for one step: eager, compiled and by hand on torch."""
     values, (x,) = [each * 0.2 for each in drawn(*SIZES)], drawn((64, 1, 8, 8))
     labels = np.random.default_rng(1).integers(0, 10, 64)
 

@@ -55,7 +55,7 @@ def of_matrices(draw: random.Random, pool: list[ua.Array]) -> None:
     elif kind == "solve":
         square = [a for a in pool if a.ndim == 2 and a.shape[0] == a.shape[1] and a.dtype == x.dtype]
         a = draw.choice(square)
-        # Of full rank, as long as it's finite.
+        # The matrix has full rank, as long as it's finite.
         a = a @ a.T + ua.eye(a.shape[0], dtype=a.dtype)
         pool.append(draw.choice([lambda: ua.linalg.inv(a), lambda: ua.linalg.cholesky(a), lambda: ua.linalg.det(a)])())
         if x.ndim and x.shape[0] == a.shape[0]:
@@ -127,7 +127,7 @@ def looped(draw: random.Random, pool: list[ua.Array], one: Callable[..., None], 
 
 
 def following(draw: random.Random, x: ua.Array, pool: list[ua.Array]) -> ua.Array:
-    """Return what is carried on in the place of an array, often the array itself."""
+    """Return the next value of a carried array, often the array itself."""
     way, fitting = draw.random(), [each for each in pool if each.shape == x.shape and each.dtype == x.dtype]
     if way < 0.25:
         return x
@@ -153,11 +153,11 @@ def compare(seed: int, mode: str = "fast", *, generated: bool = False) -> bool:
         expected, warns = outcome(run, theirs, nullcontext())
         found, warned = outcome(compiled, mine, nullcontext())
         if isinstance(expected[0], str) or found[0] in REFUSALS:
-            # What has no use isn't computed, and can't fail; a body that never runs is traced.
+            # Unused results aren't computed, and can't fail; a body that never runs is traced.
             return False
         for place, (one, other) in enumerate(zip(found, expected, strict=True)):
             assert one == other, f"seed {seed}, call {call}, value {place}: {shown(one)}, eager {shown(other)}"
-        # What has no use isn't computed; a first call may compute while it traces, and so do checks.
+        # Unused results aren't computed; a first call may compute while it traces, and so do checks.
         assert call == 1 or mode == "debug" or warned <= warns, f"seed {seed}, call {call}: {warned}, eager {warns}"
     return True
 

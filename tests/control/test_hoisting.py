@@ -1,4 +1,4 @@
-"""What is the same at each step of a compiled loop runs once, before it, with the bits of an eager loop."""
+"""Loop-invariant operations of a compiled loop run once, before it, with the bits of an eager loop."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_no_function_of_python_runs(backend: str, dtype: str) -> None:
         assert frames(call) == []
 
 
-# Of an array of ten elements.
+# Windows of an array of ten elements.
 WINDOWS = (
     slice(0, 4),
     slice(1, 5),

@@ -73,7 +73,7 @@ def calls_of(backend: str) -> dict[str, Call]:
 
 
 def _worth(values: Sequence[np.ndarray]) -> tuple[bool, bool]:
-    """Return what makes a call the better one: of floating numbers, and of an array of several axes."""
+    """Return a sort key that prefers calls of floating numbers and of arrays of several axes."""
     floats = bool(values) and all(x.dtype.kind in "fc" and x.dtype.itemsize > 4 for x in values[:1])
     return floats, bool(values) and values[0].ndim > 1 and values[0].size < 100
 

@@ -105,7 +105,7 @@ def test_what_cuda_has_a_kernel_for_is_one_launch() -> None:
     for run, wanted in (
         (lambda: torch.any(few[0][None], (0, 1)), 1),
         (lambda: torch._foreach_add(few, few), 1),
-        # Of lists of numbers a launch takes 110 tensors, and 320 blocks.
+        # One launch takes at most 110 tensors of a list, and 320 blocks.
         (lambda: torch._foreach_add_(many, 1.0), 3),
         (lambda: torch._foreach_add_([whole], 1.0), 2),
         # Tensors of several dtypes are taken one by one.

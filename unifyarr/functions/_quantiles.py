@@ -205,7 +205,7 @@ def _between(rows: Array, below: Array, weight: Array, last: Any, *, choosing: b
 
 
 def _at_number(rows: Array, q: float, count: int, method: str) -> Array:
-    """Return what lies at one number, whose place Python computes: the elements beside it are views."""
+    """Return the quantile at one number, whose place Python computes: the elements beside it are views."""
     below, weight = _below(_place(q, count, count - 1, method), method, _OF_NUMBERS)
     places = [below, below + 1]
     if weight == 0 or method in CHOOSING:

@@ -92,7 +92,7 @@ def operands(name: str, *given: Array | Scalar) -> tuple[DType, list[Array]]:
 
 
 def offered(name: str, *arrays: Array, dtype: DType, **static: object) -> Array | None:
-    """Return what the engine's own function gives for arrays of one dtype and shape, cast; ``None`` if it has none.
+    """Return the result of the engine's own function on arrays cast to one dtype and shape; ``None`` if it has none.
 
     Its static arguments are numbers of Python's: others, which derivatives may be taken by, are left to the body.
     """

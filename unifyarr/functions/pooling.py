@@ -80,7 +80,7 @@ def _inside(axes: int) -> tuple[int, ...]:
 
 
 def _offered(name: str, x: Array, windows: Windows, shape: Shape, **options: object) -> Array | None:
-    """Return what the engine's own pool gives, ``None`` if it has none."""
+    """Return the result of the engine's own pool, ``None`` if it has none."""
     static = {"window": windows.window, "stride": windows.stride, "padding": windows.padding}
     return attempt(name, x, **static, **options, result=(shape, x.dtype))
 

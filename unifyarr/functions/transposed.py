@@ -80,7 +80,7 @@ def _transposed(
 def _at_once(
     axes: int, x: Array, weight: Array, biases: list[Array], options: dict[str, Any], shape: Shape, out: Array | None
 ) -> Array | None:
-    """Return what the engine's kernel gives, which is the transpose of a convolution of images of just this shape."""
+    """Return the result of the engine's kernel, the transpose of a convolution of images of just this shape."""
     if not (size(shape) and x.size and weight.size):
         return None
     single, target = x.ndim == axes + 1, out

@@ -220,7 +220,7 @@ class Application:
         return [_cotangent(what, each, x) for each, x in zip(flat, given, strict=True)]
 
     def _positional(self, arrays: Sequence[object]) -> list[Any]:
-        # What kernels take by position.
+        # The arguments that kernels take by position.
         values = self._values(arrays)
         if self.operation.parameters.variadic is not None:
             values += values.pop()

@@ -65,7 +65,7 @@ def handle_operation(declaration: Declaration, call_next: Handler) -> Handler:
 
 
 def _check_call(application: Application, operands: list[Array], perform: Callable[[], object]) -> object:
-    """Return what a call returns; raise unless its results are what the record of its operation says."""
+    """Return the results of a call; raise unless they are as the record of its operation says."""
     record, backend = application.operation.record, operands[0]._backend
     natives = [read(x) for x in operands]
     types = [ArrayType(tuple(backend.shape(x)), backend.dtype(x)) for x in natives]
@@ -148,7 +148,7 @@ def _for_target(
         return kernel, None
     at = dict(zip(application.places, natives, strict=True))
     for twin, overwriting in application.operation.twins.get(backend.name, {}).items():
-        # What else it overwrites the caller still has.
+        # The caller still has the other arrays that it overwrites.
         if len(twin.victims) != 1 or twin.scratch:
             continue
         (victim,) = twin.victims
@@ -167,7 +167,7 @@ def _for_target(
 def _separate(
     application: Application, backend: Handle, operands: list[Array], natives: list[Native], results: Sequence[Native]
 ) -> list[Native]:
-    # What may share memory with an array gets memory of its own.
+    # A result that may share memory with an array gets memory of its own.
     separate = []
     for output, native in enumerate(results):
         for place in application.operation.record.view_map.get(output, ()):

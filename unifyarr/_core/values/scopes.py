@@ -16,7 +16,7 @@ Manage = Callable[[], "contextlib.AbstractContextManager[Value]"]
 
 
 class Managed(Generic[Value]):
-    """What a ``with`` block enters, as often as it's asked to, or a function that it decorates at each call."""
+    """A scope that a ``with`` block enters, any number of times, or a decorated function at each call."""
 
     def __init__(self, manage: Manage[Value]) -> None:
         self._manage = manage

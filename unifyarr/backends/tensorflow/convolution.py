@@ -127,6 +127,6 @@ def _innermost(weight: Any) -> Any:
 
 
 def _first(native: Any, axes: int) -> Any:
-    """Return what the engine gives with channels first, as sequences if they have one axis."""
+    """Return the engine's result with channels first, as sequences if they have one axis."""
     found = raw.Transpose(x=native, perm=integers(0, native.ndim - 1, *range(1, native.ndim - 1)))
     return reshape(found, shape=(*found.shape[:2], found.shape[3])) if axes == 1 else found

@@ -114,9 +114,9 @@ def _moderately(
     axis: tuple[int, ...],
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return what the engine's own gives for ``x`` times a factor, which is 1 unless squares might overflow, and that.
+    """Return the results of the engine's own on ``x`` times a factor, and that: 1 unless squares might overflow.
 
-    So no value is looked at. Beside squares as great as that ``eps`` doesn't count.
+    So no value is looked at. Beside squares of that size ``eps`` makes no difference.
     """
     factor = _moderating(x, axis)
     aligned = [None if each is None else each.reshape(lengths) for each in (weight, bias)]
@@ -124,7 +124,7 @@ def _moderately(
 
 
 def _moderating(x: Tensor, axis: tuple[int, ...]) -> Tensor:
-    """Return what squares along axes don't overflow of, times that: 1 unless they might."""
+    """Return a factor with which no squares along axes overflow: 1 unless they might without it."""
     greatest = torch.linalg.vector_norm(x, math.inf, axis, keepdim=True)
     most = 1 / _LEAST[x.dtype]
     return torch.div(torch.scalar_tensor(most, dtype=x.dtype, device="cpu"), greatest.clamp_min_(most))

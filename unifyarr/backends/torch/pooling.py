@@ -27,7 +27,7 @@ def _before(padding: _Pairs) -> tuple[int, ...]:
 
 
 def _along_last(function: Callable[[Tensor], Tensor], x: Tensor, axes: int) -> Tensor:
-    """Return what a function of images of channels gives for any number of axes before those of the windows."""
+    """Apply a function of images of channels to any number of axes before those of the windows."""
     leading = x.shape[: x.dim() - axes]
     found = function(x.reshape(-1, *x.shape[x.dim() - axes :]))
     return found.reshape(*leading, *found.shape[1:])

@@ -16,7 +16,7 @@ from ..core.basic import Apply
 from ..kernels.kernelop import COPY, STORE, KernelOp
 from . import machine
 
-# What takes longer runs where other threads go on.
+# Larger calls stay calls of Python, where other threads go on meanwhile.
 MOST_WORK = 1 << 16
 
 
@@ -36,7 +36,7 @@ def core_of(node: Apply) -> CoreCall | None:
     op = node.op
     if not isinstance(op, KernelOp) or op.name in (COPY, STORE) or op.target is not None or not machine.is_compiled():
         return None
-    # Of engines' own functions nothing is said.
+    # Engines' own functions have no facts.
     find = getattr(op.backend.kernel(op.name), "core", None)
     types = [each.type for each in (*node.inputs, *node.outputs)]
     if find is None or any(each is None or None in each.shape for each in types):

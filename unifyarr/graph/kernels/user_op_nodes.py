@@ -44,7 +44,7 @@ class UserOp(Op):
 
     @property
     def record(self) -> Kernel:
-        """What is declared of the operation."""
+        """The record of the operation."""
         return self.application.operation.record
 
     def twins(self, node: Apply) -> list[Op]:

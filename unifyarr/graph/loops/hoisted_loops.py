@@ -45,7 +45,7 @@ def hoisted(op: LoopOp, node: Apply, unused: Sequence[bool]) -> Sequence[Variabl
         dict(moved(body, graph, outside, is_certain))
         for body, graph, is_certain in zip(op.bodies, graphs, op.certain(), strict=True)
     ]
-    # What is carried decides what the next step does, and is used in any case.
+    # The carry decides the next step, so it's used in any case.
     kept = [key for key in range(len(node.outputs)) if (key not in same if key < carried else not unused[key])]
     if not changed and not any(left) and len(kept) == len(node.outputs) and not same:
         return None

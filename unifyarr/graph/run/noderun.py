@@ -20,7 +20,7 @@ from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
 from .recorded import Storage, spoilt
 
-# Of each axis: start, step and length.
+# The start, step and length of each axis.
 Window = tuple[tuple[int, int, int], ...]
 
 

@@ -100,7 +100,7 @@ def _alike(do: Densely, record: Kernel, natives: Sequence[Native], call: Callabl
 def operation_densely(
     do: Densely, application: Application, natives: Sequence[Native], call: Callable[[Sequence[Native]], Any]
 ) -> object:
-    """Return what a user's operation gives for natives of which some are selections; ``call`` takes whole arrays.
+    """Return the result of a user's operation on natives of which some are selections; ``call`` takes whole arrays.
 
     ``NotImplemented`` is for what its body gives, of kernels that have rules.
     """

@@ -229,7 +229,7 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
 
 
 def _told(trace: Recorder, application: Application, types: Sequence[ArrayType]) -> Any:
-    """Return what the engine says, ``None`` where it doesn't, ``NotImplemented`` where the kernel declines."""
+    """Return the types that the engine tells, ``None`` if it can't, ``NotImplemented`` if the kernel declines."""
     backend, operation = trace.backend, application.operation
     is_known = all(type(each.shape) is tuple for each in types)
     if not is_known and operation.record.kind is not ELEMENTWISE:

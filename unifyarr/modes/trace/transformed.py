@@ -67,7 +67,7 @@ class InnerBackend(TraceEngine):
         return node_of(op, (), (made,), device_of(backend, device), innermost_trace(backend))[0]
 
     def constant(self, array: np.ndarray, *, device: object = None) -> Traced:
-        """Return what stands for a number."""
+        """Return a native of the trace that stands for a number."""
         return self.from_numpy(array, device=device)
 
 
