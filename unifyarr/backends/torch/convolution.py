@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -9,14 +10,22 @@ from torch import Tensor
 from torch.nn import functional, grad
 
 from ..kernels import declines
-from ._shared import DTYPES, FLOAT
+from ._shared import DTYPES, FLOAT, Kernel
 
 _BY_AXES = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
 _TRANSPOSED = {1: functional.conv_transpose1d, 2: functional.conv_transpose2d, 3: functional.conv_transpose3d}
 _WEIGHTS = {1: grad.conv1d_weight, 2: grad.conv2d_weight, 3: grad.conv3d_weight}
 
-# The engine has few kernels for integers, and its complex one multiplies parts that aren't finite.
-_of_floats = declines(lambda x, *_, **options: DTYPES[x.dtype] not in FLOAT)
+
+def _of_floats(function: Kernel) -> Kernel:
+    """Decline other dtypes: the engine has few kernels for integers, and its complex one multiplies infinite parts."""
+
+    @declines(lambda x, *_, **options: DTYPES[x.dtype] not in FLOAT)
+    @functools.wraps(function)
+    def kernel(x: Tensor, /, *arrays: Tensor, **options: Any) -> Any:
+        return function(x, *arrays, **options) if x.dtype in FLOAT else NotImplemented
+
+    return kernel
 
 
 @_of_floats
@@ -29,9 +38,7 @@ def convolution(
     padding: tuple[tuple[int, int], ...],
     dilation: tuple[int, ...],
     groups: int,
-) -> Any:
-    if x.dtype not in FLOAT:
-        return NotImplemented
+) -> Tensor:
     x, around = _padded(x, padding)
     bias = biases[0] if biases else None
     return _BY_AXES[len(stride)](x, weight, bias, stride, around, dilation, groups)
@@ -48,9 +55,7 @@ def convolution_transpose(
     padding: tuple[tuple[int, int], ...],
     dilation: tuple[int, ...],
     groups: int,
-) -> Any:
-    if y.dtype not in FLOAT:
-        return NotImplemented
+) -> Tensor:
     around = _around(padding)
     each = zip(lengths, padding, stride, dilation, y.shape[2:], weight.shape[2:], strict=True)
     # How many elements lie behind the last window.
@@ -76,9 +81,7 @@ def convolution_weight(
     padding: tuple[tuple[int, int], ...],
     dilation: tuple[int, ...],
     groups: int,
-) -> Any:
-    if x.dtype not in FLOAT:
-        return NotImplemented
+) -> Tensor:
     x, around = _padded(x, padding)
     shape = (y.shape[1], x.shape[1] // groups, *kernel)
     return _WEIGHTS[len(stride)](x, shape, y, stride, around, dilation, groups)
