@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -170,6 +171,88 @@ def test_errstate_is_read_anew() -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_what_keeps_an_array_is_named(backend: str, seed: int) -> None:
     random_nests.compare_kept(backend, seed)
+
+
+# What runs a function of an array as the body of a loop or a branch, which may run or not.
+BODIES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {
+    "cond": lambda keep, x: ua.cond(ua.sum(x) < 0, lambda: ua.sum(keep(x)), lambda: ua.sum(x)),
+    "operand of cond": lambda keep, x: ua.cond(ua.sum(x) < 0, lambda x: ua.sum(keep(x)), ua.sum, x),
+    "switch": lambda keep, x: ua.switch(ua.argmin(x), [ua.sum, lambda x: ua.sum(keep(x))], x),
+    "scan": lambda keep, x: ua.scan(lambda carry, row: (keep(carry + x), row), x, ua.stack([x, x])),
+    "row of scan": lambda keep, x: ua.scan(lambda carry, row: (carry, keep(row)), x, ua.stack([x, x])),
+    "while_loop": lambda keep, x: ua.while_loop(lambda y: ua.sum(y) < 0, keep, x),
+    "condition of while_loop": lambda keep, x: ua.while_loop(lambda y: ua.sum(keep(x)) < 0, ua.negative, x),
+    "fori_loop": lambda keep, x: ua.fori_loop(0, 3, lambda i, y: keep(y), x),
+    "fori_loop to an array": lambda keep, x: ua.fori_loop(0, ua.argmin(x), lambda i, y: keep(x), x),
+    "map": lambda keep, x: ua.map(lambda row: keep(row), x),
+    "branch of a loop": lambda keep, x: ua.map(lambda y: ua.cond(y < 0, lambda: keep(x), lambda: x + y), x),
+    "gradient of cond": lambda keep, x: ua.grad(lambda y: BODIES["cond"](lambda _: keep(x), y))(x),
+}
+
+
+@pytest.mark.parametrize("which", ["its own", "of the function around", "from outside"])
+@pytest.mark.parametrize("body", BODIES)
+def test_bodies_assign_no_arrays(backend: str, body: str, which: str) -> None:
+    if "gradient" in body:
+        skip_without_derivatives(backend)
+    outside = ua.ones(2)
+    for name in ("global", "closure", "attribute", "list", "container"):
+        keep, take_back, called = random_nests.keepers()[name]
+        take_back()
+        if which == "from outside" and name not in ("global", "closure"):
+            # An object that isn't of the trace is put there at the first call, as a number is.
+            continue
+
+        if gc.get_freeze_count() and name == "global":
+            # The suite has frozen the modules, whose variables the collector names no more.
+            called = "array"
+
+        def function(x: Any) -> Any:
+            def kept(y: Any) -> Any:
+                keep({"its own": y, "of the function around": x, "from outside": outside}[which])
+                return y
+
+            return BODIES[body](kept, x)
+
+        try:
+            with pytest.raises(LostStateError, match=re.escape(called)) as raised:
+                ua.compile(function)(ua.ones(2))
+            assert __file__ in str(raised.value) or "argument" in str(raised.value)
+        finally:
+            take_back()
+
+
+def test_bodies_assign_no_arrays_to_attributes_that_are_there(backend: str) -> None:
+    outside = Model()
+
+    def function(model: Model, x: Any) -> Any:
+        def body(carry: Any, row: Any) -> Any:
+            model.weight = outside.weight
+            return carry, row
+
+        return ua.scan(body, x, x)
+
+    model = Model()
+    before = model.weight
+    with pytest.raises(LostStateError, match=r"test_state\.py, line \d+ assigns an array to Model\.weight"):
+        ua.compile(function)(model, ua.ones(2))
+    assert model.weight is before
+
+
+def test_bodies_may_take_back_what_they_assign(backend: str) -> None:
+    model = Model()
+
+    def function(model: Model, x: Any) -> Any:
+        def branch(x: Any) -> Any:
+            before, model.weight = model.weight, x
+            result = model.weight * 2
+            model.weight = before
+            return result
+
+        return ua.cond(ua.sum(x) > 0, branch, lambda x: x, x) * model.weight
+
+    for _ in range(3):
+        assert_same(ua.compile(function)(model, ua.ones(2)), 2 * ONES)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ arrays by their stand-ins before they look at any slot, and all that is under th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -46,6 +47,8 @@ class Capturing:
 
     # Whether kernels are held against bodies.
     checks = False
+    # The variables and attributes to which the function may assign arrays: ``trace/implicit.py``.
+    places: Sequence[Any] = ()
 
     def __init__(self, backend: Handle, handle: Handle) -> None:
         self.backend, self.handle = backend, handle

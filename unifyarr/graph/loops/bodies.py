@@ -23,6 +23,7 @@ from ...container.container import flatten
 from ...modes.trace.crossing import Crossing
 from ...modes.trace.engine import TraceEngine
 from ...modes.trace.handle import enclosed_handle
+from ...modes.trace.implicit import assigning_nothing
 from ...modes.trace.layouts import strides_of
 from ...modes.trace.selection import outside
 from ...modes.trace.trace import EnclosedTrace, Trace, trace_call
@@ -91,7 +92,7 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
         return [x.copy() for x in function(*given)]
 
     leaves, spec = flatten((tuple(given), {}))
-    made = trace_call(body, leaves, spec, BodyTrace(enclosing))
+    made = assigning_nothing(enclosing, lambda: trace_call(body, leaves, spec, BodyTrace(enclosing)))
     captured = [
         CapturedInput(x, made.inputs[place], made.updates.get(place))
         for place, x in enumerate(made.captured, len(leaves))

@@ -11,15 +11,21 @@ import dis
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from types import CellType, CodeType, FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..._core.arrays.array import Array
 from ..._core.engines.handle import LOADED, loaded_backends
 from ..._core.engines.refusals import is_own_module
+from ..._core.engines.tracing import Running, running
+from ..._core.values.caller import where
 from ..._core.values.pickling import Wrapper
 from ...container.container import flatten
+from ...errors import LostStateError
+from ..capturing import Capturing
+from .survivors import Search
 from .traced import Traced
 
+Result = TypeVar("Result")
 # What a place holds that has no value.
 MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "<missing>"})()
 
@@ -54,6 +60,10 @@ class ClosureVariable:
         """Return what tells the place from others."""
         return id(self.cell), None
 
+    def described(self) -> str:
+        """Return what an error calls it."""
+        return Search([self]).keeper([self.cell]) or self.name
+
 
 class Named:
     """A name in a namespace: a global variable, or an attribute of an argument."""
@@ -81,6 +91,10 @@ class Named:
     def key(self) -> tuple[int, object]:
         """Return what tells the place from others."""
         return id(self.namespace), self.name
+
+    def described(self) -> str:
+        """Return what an error calls it."""
+        return Search([self]).holder(self.namespace, self.name) or self.name
 
 
 class Attribute(Named):
@@ -221,13 +235,15 @@ class PlaceTracer:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function; all places hold what they held before."""
+        trace = running()
+        assert isinstance(trace, Capturing)
+        trace.places = self._places
         before = [place.get() for place in self._places]
         try:
             result = self._function(*args, **kwargs)
         except BaseException:
-            for place, old in zip(self._places, before, strict=True):
-                if place.get() is not old and _holds_arrays(place.get()):
-                    place.set(old)
+            for place, old in _assigned(self._places, before):
+                place.set(old)
             raise
         self.written, self.changed = [], []
         values = []
@@ -244,6 +260,34 @@ class PlaceTracer:
                 place.set(old)
             # What a record or a batch inside of the trace made is lost with that: the trace says so.
         return Stateful(result, tuple(values)) if values else result
+
+
+def _assigned(places: Sequence[Place], before: Sequence[object]) -> Iterator[tuple[Place, object]]:
+    """Yield the places that hold other arrays than before, and what they held."""
+    for place, old in zip(places, before, strict=True):
+        if place.get() is not old and _holds_arrays(place.get()):
+            yield place, old
+
+
+def assigning_nothing(trace: Running | None, call: Callable[[], Result]) -> Result:
+    """Return the result of a call that traces the function of a loop or branch; raise if it assigns arrays to places.
+
+    The places are those of the functions whose traces are running. A branch is traced whether it runs or not, and a
+    step that is traced once may run any number of times.
+    """
+    places: list[Place] = []
+    while trace is not None:
+        places += trace.places if isinstance(trace, Capturing) else ()
+        trace = trace.around
+    before = [place.get() for place in places]
+    result = call()
+    for place, _ in _assigned(places, before):
+        raise LostStateError(
+            f"the function of a loop or branch at {where()} assigns an array to {place.described()}. It is traced "
+            "once, whether it runs or not, and however often: return the array and assign it outside, or write to an "
+            "array that is there already, x[...] = value"
+        )
+    return result
 
 
 def _holds_arrays(value: Any) -> bool:

@@ -205,6 +205,11 @@ class Search:
             level = above
         return None if meets_frames else name
 
+    def holder(self, namespace: dict[str, object], name: str) -> str | None:
+        """Return a name for a variable or attribute of a namespace, as that of what keeps its value."""
+        self._ways[id(namespace[name])] = ""
+        return self._named(namespace, [namespace[name]]) or self.keeper([namespace])
+
     def _is_of_traceback(self, each: object, depth: int = 3) -> bool:
         """Return whether an object is a variable of a frame that has ended, and nothing else leads to it."""
         referrers = gc.get_referrers(each)
