@@ -13,6 +13,7 @@ Everything here has a twin in Python, which serves where the package was install
 
 #include "layouts.h"
 #include "engines.h"
+#include "fields.h"
 #include "calls.h"
 #include "plain.h"
 #include "elements.h"
@@ -47,6 +48,7 @@ static PyMethodDef functions[] = {
     {"set_up_containers", set_up_containers, METH_VARARGS, "Take the class of containers, what writes to their leaves, and what knows devices."},
     {"set_up_errors", set_up_errors, METH_O, "Take what names functions in errors that leave, and cuts their tracebacks."},
     {"take_engine", take_engine, METH_VARARGS, "Serve arrays of a backend from now on."},
+    {"take_fields", take_fields, METH_VARARGS, "Read objects of an engine's class at these places, if they tell what the engine tells."},
     {"keep_calls", keep_calls, METH_O, "Forget all known calls, and keep others from now on or not."},
     {"prepare_temporaries", prepare_temporaries, METH_O,
      "Take the numbers of the instructions of operators; return whether temporaries may be found."},

@@ -42,13 +42,21 @@ static const Exchange *exchange_of(PyTypeObject *type)
 }
 
 /* Describe a native; 0 where that isn't told: it has no address, or a dtype that DLPack lacks. */
-static int describe(const Exchange *exchange, PyObject *native, Layout *layout)
+static int describe_by_exchange(const Exchange *exchange, PyObject *native, Layout *layout)
 {
     if (exchange->describe(native, layout) < 0) {
         PyErr_Clear();
         return 0;
     }
     return 1;
+}
+
+/* The same by the fields of an engine's class (`fields.h`), which takes less time; 0 where they don't tell. */
+static int describe_by_fields(PyObject *native, Layout *layout);
+
+static int describe(const Exchange *exchange, PyObject *native, Layout *layout)
+{
+    return describe_by_fields(native, layout) || describe_by_exchange(exchange, native, layout);
 }
 
 /* Where a native lies: the first address and the one after the last. 0 where it has no elements, where several of them share

@@ -20,6 +20,7 @@ from ..memory import export
 from . import (
     _constants,
     _dlpack,
+    _fields,
     _indices,
     _targets,
     activations,
@@ -84,6 +85,8 @@ from ._shared import (
     unwrapped,
     writes,
 )
+
+_fields.offer()
 
 # What NumPy takes as it is: of complex numbers the conjugates may not be computed yet.
 _PLAIN = frozenset(DTYPES.values()) - COMPLEX - frozenset(OF_ML_DTYPES.values())

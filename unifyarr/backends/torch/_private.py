@@ -107,6 +107,10 @@ def _refuse_inference(x: Tensor) -> None:
         raise RuntimeError("an inference tensor is written in inference mode alone")
 
 
+# Gives the address of what a tensor or a storage stands for; without it the compiled core asks torch for dtypes and shapes.
+BODY = "torch.Tensor._cdata"
+address_of: Any = None if private(BODY) is None else attrgetter("_cdata")
+
 # The attribute that says how often a tensor was written.
 VERSION = "_version" if private("torch.Tensor._version") is not None else None
 
@@ -161,9 +165,11 @@ def library_of_kernels() -> ctypes.CDLL | None:
 
 
 __all__ = [
+    "BODY",
     "VERSION",
     "FakeTensorMode",
     "MappingKey",
+    "address_of",
     "base_of",
     "count_dispatch_modes",
     "count_modes",

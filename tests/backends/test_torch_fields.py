@@ -1,0 +1,150 @@
+"""The compiled core reads dtypes, shapes and memory where torch has them: calls are what they are without that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import unifyarr as ua
+from unifyarr._native import core
+from unifyarr.backends import private
+
+torch = pytest.importorskip("torch")
+fields = pytest.importorskip("unifyarr.backends.torch._fields")
+
+pytestmark = pytest.mark.skipif(core is None, reason="the compiled core does that")
+
+
+@pytest.fixture
+def as_torch_was() -> Iterator[None]:
+    yield
+    fields.offer()
+
+
+def test_the_installed_version_has_all_places() -> None:
+    ua.zeros(1, backend="torch")
+    assert "torch.Tensor._cdata" not in private.missing("torch")
+    windows, by_dtype, usual, others = fields._probes()
+    places = fields._find(windows, by_dtype, usual, others)
+    assert len(set(places)) >= len(places) - 2
+    assert core.take_fields(torch.Tensor, places, usual)
+
+
+# Not the places of pointers, which are followed.
+@pytest.mark.parametrize("place", [1, 3, 4, 5, 6, 8])
+def test_places_that_tell_something_else_are_refused(as_torch_was: None, place: int) -> None:
+    windows, by_dtype, usual, others = fields._probes()
+    places = fields._find(windows, by_dtype, usual, others)
+    places[place] += 8
+    assert not core.take_fields(torch.Tensor, places, usual)
+
+
+def test_a_place_that_is_not_found_is_noted(as_torch_was: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fields, "_BODY", 4)
+    monkeypatch.setattr(private, "_found", {})
+    fields.offer()
+    assert private.missing("torch") == ["torch.Tensor._cdata"]
+
+
+def halved(x: Any) -> Any:
+    # Its dtype and shape change, and it's the same object.
+    x.data = x.data.half()[1:]
+    return x
+
+
+def deep(x: Any) -> Any:
+    return x.reshape(1, 1, 1, 1, 1, -1)
+
+
+KINDS: dict[str, Callable[[Any], Any]] = {
+    "usual": lambda x: x,
+    "empty": lambda x: x[:0],
+    "one number": lambda x: x[0],
+    "with steps": lambda x: x[::2],
+    "expanded": lambda x: x[:1].expand(4),
+    "of six axes": deep,
+    "with another dtype": halved,
+    "of integers": lambda x: x.long(),
+    "bfloat16": lambda x: x.bfloat16(),
+    "conjugate": lambda x: x.to(torch.complex64).mul(1 + 1j).conj(),
+    "negated": lambda x: x.to(torch.complex64).mul(1 + 1j).conj().imag,
+    "watched": lambda x: x.clone().requires_grad_(),
+    "computed from a watched one": lambda x: x.clone().requires_grad_() * 2,
+    "parameter": lambda x: torch.nn.Parameter(x.clone()),
+    "without memory": lambda x: x.to("meta"),
+    "copied when written": lambda x: torch._lazy_clone(x),
+}
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "add": lambda x: x + x,
+    "number": lambda x: x * 2.5,
+    "function": ua.sin,
+    "known": lambda x: ua.sum(x, axis=0) if x.ndim else ua.sum(x),
+    "reshape": lambda x: ua.reshape(x, (-1, 1)),
+    "in place": lambda x: x.__iadd__(ua.ones_like(x)),
+    "in its own window": lambda x: x[1:].__iadd__(x[:-1]) if x.ndim == 1 else x.__imul__(2),
+    "out": lambda x: ua.exp(x, out=ua.zeros_like(x)),
+    "selection": lambda x: x[x == x] if x.ndim else x,
+}
+
+
+def found(kind: str, name: str) -> list[Any]:
+    """Return what a call gives when it's made again and again, or which error it raises; and how it leaves the tensor."""
+    results = []
+    for _ in range(3):
+        native = KINDS[kind](torch.tensor([0.5, 1.5, 2.5, 3.5]))
+        try:
+            x = ua.asarray(native)
+            result = CALLS[name](x).native
+        except Exception as error:
+            results.append((type(error), str(error)))
+            continue
+        for each in (result, x.native):
+            tells = (
+                each.dtype,
+                each.shape,
+                each.stride(),
+                each.requires_grad,
+                each.is_conj(),
+                each.is_neg(),
+                each._version,
+            )
+            results.append((*tells, None if each.is_meta else each.tolist()))
+    return results
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_calls_are_the_same_without_it(as_torch_was: None, kind: str, name: str) -> None:
+    fields.offer()
+    read = found(kind, name)
+    assert not core.take_fields(torch.Tensor, [], [])
+    assert read == found(kind, name)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("transform", ["grad", "vmap", "jvp", "inference"])
+def test_transformations_are_the_same_without_it(as_torch_was: None, transform: str, name: str) -> None:
+    def function(native: Any) -> Any:
+        return CALLS[name](ua.asarray(native.clone())).native
+
+    def call() -> Any:
+        x = torch.tensor([0.5, 1.5, 2.5, 3.5])
+        try:
+            if transform == "inference":
+                with torch.inference_mode():
+                    return function(x).tolist()
+            if transform == "grad":
+                return torch.func.grad(lambda x: function(x).sum())(x).tolist()
+            if transform == "vmap":
+                return torch.func.vmap(function)(x.reshape(2, 2)).tolist()
+            return [each.tolist() for each in torch.func.jvp(function, (x,), (x,))]
+        except Exception as error:
+            return type(error), str(error)
+
+    fields.offer()
+    read = [call() for _ in range(3)]
+    assert not core.take_fields(torch.Tensor, [], [])
+    assert read == [call() for _ in range(3)]
