@@ -31,8 +31,8 @@ static PyObject *kernel_of(ByDtype *path, PyObject *table, PyObject *one, PyObje
         Py_XSETREF(path->type, (PyTypeObject *)Py_NewRef(Py_TYPE(one)));
         path->dtype = getter_of(path->type, text_dtype);
     }
-    PyObject *dtype = dtype_of(one, path->dtype);
-    PyObject *second = dtype && other ? dtype_of(other, path->dtype) : NULL;
+    PyObject *dtype = attribute(one, path->dtype, text_dtype);
+    PyObject *second = dtype && other ? attribute(other, path->dtype, text_dtype) : NULL;
     PyObject *kernel = dtype && (!other || second == dtype) ? PyDict_GetItemWithError(table, dtype) : NULL;
     Py_XDECREF(dtype);
     Py_XDECREF(second);

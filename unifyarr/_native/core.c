@@ -12,8 +12,9 @@ Everything here has a twin in Python, which serves where the package was install
 #include "tracebacks.h"
 
 #include "layouts.h"
-#include "engines.h"
 #include "fields.h"
+#include "engines.h"
+#include "fields_taken.h"
 #include "calls.h"
 #include "plain.h"
 #include "elements.h"

@@ -119,6 +119,10 @@ static const PyGetSetDef *getter_of(PyTypeObject *type, PyObject *name)
 /* An attribute of an instance of that class. */
 static PyObject *attribute(PyObject *native, const PyGetSetDef *getter, PyObject *name)
 {
+    PyObject *dtype = name == text_dtype && Py_IS_TYPE(native, fields.type) ? dtype_in_fields(native) : NULL;
+    if (dtype) {
+        return Py_NewRef(dtype);
+    }
     return getter ? getter->get(native, getter->closure) : PyObject_GetAttr(native, name);
 }
 

@@ -33,7 +33,7 @@ static void learn_type(Into *path, PyTypeObject *type)
 /* Whether a native has a dtype. */
 static int has_dtype(const Into *path, PyObject *native, PyObject *dtype)
 {
-    PyObject *own = Py_IS_TYPE(native, path->type) ? dtype_of(native, path->dtype) : NULL;
+    PyObject *own = Py_IS_TYPE(native, path->type) ? attribute(native, path->dtype, text_dtype) : NULL;
     Py_XDECREF(own);
     return own == dtype;
 }
@@ -92,7 +92,7 @@ static int compute_at_once(Into *path, PyObject *one, PyObject *two, PyObject *o
     if (Py_TYPE(out) != path->type) {
         learn_type(path, Py_TYPE(out));
     }
-    PyObject *dtype = dtype_of(out, path->dtype), *number = NULL;
+    PyObject *dtype = attribute(out, path->dtype, text_dtype), *number = NULL;
     PyObject *kernel = dtype ? PyDict_GetItemWithError(path->kernels, dtype) : NULL;
     int fits = kernel && has_dtype(path, one, dtype);
     if (fits && two && !Py_IS_TYPE(two, path->type)) {

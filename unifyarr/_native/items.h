@@ -136,7 +136,7 @@ static int selects(const Engine *engine, PyObject *index)
     if (!engine->selecting || Py_TYPE(index) != engine->native_type) {
         return 0;
     }
-    PyObject *dtype = dtype_of(index, engine->dtype);
+    PyObject *dtype = attribute(index, engine->dtype, text_dtype);
     int may = dtype ? PySet_Contains(engine->selecting, dtype) : -1;
     PyObject *shape = may > 0 ? attribute(index, engine->shape, text_shape) : NULL;
     if (may > 0) {

@@ -114,7 +114,7 @@ static int tell_array(Told *told, PyObject *x, int takes_arrays)
     } else if (engine->exchange && tell_layout(told, native)) {
         is_told = 1;
     } else {
-        is_told = add_fact(told, dtype_of(native, engine->dtype)) &&
+        is_told = add_fact(told, attribute(native, engine->dtype, text_dtype)) &&
                   add_fact(told, attribute(native, engine->shape, text_shape));
     }
     if (told->by_layout && engine->layout_key) {

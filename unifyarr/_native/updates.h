@@ -157,7 +157,7 @@ static int lie_apart(Range *ranges, Py_ssize_t count)
 static PyObject *kernel_for_leaf(Into *path, PyObject *leaf, PyObject *other, int is_beside_number, Range *ranges)
 {
     Layout layout, beside;
-    PyObject *dtype = Py_IS_TYPE(leaf, path->type) ? dtype_of(leaf, path->dtype) : NULL;
+    PyObject *dtype = Py_IS_TYPE(leaf, path->type) ? attribute(leaf, path->dtype, text_dtype) : NULL;
     PyObject *kernel = dtype ? PyDict_GetItemWithError(path->kernels, dtype) : NULL;
     int fits = kernel && place(path->exchange, leaf, &layout, &ranges[0].start, &ranges[0].end);
     if (fits && is_beside_number) {

@@ -104,7 +104,7 @@ def _probes() -> tuple[list[Tensor], list[list[Tensor]], list[Tensor], list[Tens
 
 
 def offer() -> None:
-    """Let the core read tensors by itself, if all places are found."""
+    """Make the core read tensors by itself, if all places are found."""
     if core is not None and address_of is not None and not _is_taken():
         lost(BODY)
 

@@ -107,7 +107,7 @@ def _refuse_inference(x: Tensor) -> None:
         raise RuntimeError("an inference tensor is written in inference mode alone")
 
 
-# Gives the address of what a tensor or a storage stands for; without it the compiled core asks torch for dtypes and shapes.
+# Gives the address where torch has a tensor or a storage; without it the compiled core asks for dtypes and shapes.
 BODY = "torch.Tensor._cdata"
 address_of: Any = None if private(BODY) is None else attrgetter("_cdata")
 

@@ -91,7 +91,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 def found(kind: str, name: str) -> list[Any]:
-    """Return what a call gives when it's made again and again, or which error it raises; and how it leaves the tensor."""
+    """Return the result of a call that is made again and again, or its error, and how it leaves the tensor."""
     results = []
     for _ in range(3):
         native = KINDS[kind](torch.tensor([0.5, 1.5, 2.5, 3.5]))
