@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -34,6 +35,12 @@ WRONG: dict[str, Callable[[], Any]] = {
     "no elements": lambda: ua.ones((0, 3)),
     "a negative number": lambda: -3,
 }
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Functions that write files take a text for a path.
+    monkeypatch.chdir(tmp_path)
 
 
 def published(spaces: list[str]) -> Iterator[tuple[str, Any]]:
