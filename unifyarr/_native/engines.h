@@ -95,14 +95,12 @@ static PyTypeObject *array_type = NULL, *view_type = NULL;
 static PyObject *mode_variable = NULL;
 /* `wrap(as_native(result), backend)`, and what finds the error to raise for an engine's. */
 static PyObject *wrap_other = NULL, *explain = NULL;
-/* Of `writing/storing.py`: whether an array may be written now, and what writes it. */
-static PyObject *takes_small = NULL, *put_small = NULL;
 /* Of `engines/current.py`: the variable of the backend's name in a scope, what has the default's, and loaded backends by name. */
 static PyObject *scoped_name = NULL, *default_backend = NULL, *loaded_backends = NULL;
 static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
 /* The dtype of the latter. */
 static PyObject *numpy_double = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_flags, *text_writeable, *text_native, *text_name;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_flags, *text_writeable, *text_native, *text_name, *text_writable_by, *text_transformation;
 
 /* What reads an attribute of a class's instances, if it's written in C, which is sooner than by name; else NULL. */
 static const PyGetSetDef *getter_of(PyTypeObject *type, PyObject *name)
@@ -208,19 +206,18 @@ static PyObject *take_method(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* set_up(array_type, view_type, mode, wrap, explain, takes_small, put_small, numpy_array, numpy_float64, numpy_double, scoped,
-   default, loaded) */
+/* set_up(array_type, view_type, mode, wrap, explain, numpy_array, numpy_float64, numpy_double, scoped, default, loaded) */
 static PyObject *set_up(PyObject *module, PyObject *args)
 {
-    PyObject *given[13], **kept[13] = {
-        (PyObject **)&array_type, (PyObject **)&view_type, &mode_variable, &wrap_other, &explain, &takes_small, &put_small,
-        (PyObject **)&numpy_array, (PyObject **)&numpy_float64, &numpy_double, &scoped_name, &default_backend, &loaded_backends};
-    if (!PyArg_ParseTuple(args, "O!O!OOOOOO!O!OOOO!", &PyType_Type, given, &PyType_Type, given + 1, given + 2, given + 3,
-                          given + 4, given + 5, given + 6, &PyType_Type, given + 7, &PyType_Type, given + 8, given + 9,
-                          given + 10, given + 11, &PyDict_Type, given + 12)) {
+    PyObject *given[11], **kept[11] = {
+        (PyObject **)&array_type, (PyObject **)&view_type, &mode_variable, &wrap_other, &explain, (PyObject **)&numpy_array,
+        (PyObject **)&numpy_float64, &numpy_double, &scoped_name, &default_backend, &loaded_backends};
+    if (!PyArg_ParseTuple(args, "O!O!OOOO!O!OOOO!", &PyType_Type, given, &PyType_Type, given + 1, given + 2, given + 3,
+                          given + 4, &PyType_Type, given + 5, &PyType_Type, given + 6, given + 7, given + 8, given + 9,
+                          &PyDict_Type, given + 10)) {
         return NULL;
     }
-    for (int i = 0; i < 13; i++) {
+    for (int i = 0; i < 11; i++) {
         Py_XSETREF(*kept[i], Py_NewRef(given[i]));
     }
 #ifndef Py_TRACE_REFS
@@ -262,8 +259,10 @@ static int intern_names(void)
     text_writeable = PyUnicode_InternFromString("writeable");
     text_native = PyUnicode_InternFromString("_native");
     text_name = PyUnicode_InternFromString("name");
+    text_writable_by = PyUnicode_InternFromString("writable_by");
+    text_transformation = PyUnicode_InternFromString("transformation");
     return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_base &&
-                   text_flags && text_writeable && text_native && text_name
+                   text_flags && text_writeable && text_native && text_name && text_writable_by && text_transformation
                ? 0
                : -1;
 }
