@@ -15,7 +15,8 @@ typedef struct {
 static PyObject *map_together(const OfLeaf *of_leaf, PyObject *const *values, const Nest *first)
 {
     Engine *engine = of_leaf->paths ? engine_of_nest(first) : NULL;
-    PyObject *path = engine && !engine->is_mutable ? path_of(engine, of_leaf->paths, SEVERAL) : NULL;
+    PlainCall *entry = engine && !engine->is_mutable ? entry_of(engine, of_leaf->paths->name) : NULL;
+    PyObject *path = entry ? entry->forms[SEVERAL] : NULL;
     for (Py_ssize_t i = 0; i < of_leaf->nests; i++) {
         path = is_nest(values[i]) ? path : NULL;
     }
@@ -32,6 +33,7 @@ static PyObject *map_together(const OfLeaf *of_leaf, PyObject *const *values, co
         }
         forget_leaves(&leaves);
     }
+    Py_XDECREF(entry);
     return made;
 }
 

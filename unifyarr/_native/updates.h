@@ -112,9 +112,9 @@ static PyObject *compute_one(const Engine *engine, PyObject *path, PyObject *one
 }
 
 /* The natives that fast paths give for all leaves, in a list; NotImplemented where one is for Python. */
-static PyObject *compute_each(const Leaves *leaves, PyObject *y, const Paths *paths)
+static PyObject *compute_each(const Leaves *leaves, PyObject *y, const PlainCall *entry)
 {
-    PyObject *path = path_of(leaves->engine, paths, y && !is_nest(y) ? WITH_SCALAR : ON_ARRAYS), *made = path ? PyList_New(0) : NULL;
+    PyObject *path = entry ? entry->forms[y && !is_nest(y) ? WITH_SCALAR : ON_ARRAYS] : NULL, *made = path ? PyList_New(0) : NULL;
     if (!path) {
         return Py_NewRef(Py_NotImplemented);
     }
@@ -231,15 +231,17 @@ static PyObject *update_together(Into *path, const Leaves *leaves, PyObject *y)
 static PyObject *update_leaves(Leaves *leaves, PyObject *y, const Paths *paths)
 {
     int is_beside_number = y && !is_nest(y);
-    PyObject *path = is_beside_number && !leaves->engine->is_mutable ? NULL : path_of(leaves->engine, paths, SEVERAL), *made = NULL;
+    PlainCall *entry = entry_of(leaves->engine, paths->name);
+    PyObject *path = !entry || (is_beside_number && !leaves->engine->is_mutable) ? NULL : entry->forms[SEVERAL], *made = NULL;
     if (path && Py_IS_TYPE(path, &Into_Type)) {
         made = update_together((Into *)path, leaves, y);
     } else if (path) {
         made = compute_together(path, leaves->natives[0], is_nest(y) ? leaves->natives[1] : y);
     }
     if (!made && !PyErr_Occurred()) {
-        made = compute_each(leaves, y, paths);
+        made = compute_each(leaves, y, entry);
     }
+    Py_XDECREF(entry);
     if (!made || made == Py_True || made == Py_NotImplemented) {
         return made;
     }

@@ -16,7 +16,8 @@ from ..arrays.array import Array, marked
 from ..arrays.elements import Element, settle
 from ..arrays.recipes import View
 from ..declaring.declare import Declaration
-from ..declaring.fast import OFFERED, install
+from ..declaring.fast import CASTING
+from ..declaring.immutable import let_cast
 from ..declaring.operands import Call
 from ..engines.current import current, default, scoped_name
 from ..engines.handle import LOADED, Handle, declines
@@ -299,6 +300,6 @@ def dispatcher_of(declaration: Declaration, bound: Handle | None, function: Any,
     for unknown in {*declaration.kernels, *declaration.derivatives} - KERNELS.keys():
         # Which raises.
         kernel_named(unknown)
-    for handle in list(OFFERED):
-        install(handle, declaration)
+    for handle in list(CASTING):
+        let_cast(handle, declaration)
     return Dispatcher(declaration, bound, function)
