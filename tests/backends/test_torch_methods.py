@@ -29,7 +29,9 @@ def test_functions_are_methods_where_these_take_the_same() -> None:
     import torch
 
     method = load("torch").method
-    assert method(torch.sin) is torch.Tensor.sin
+    assert method(torch.isnan) is torch.Tensor.isnan
+    # It has a derivative.
+    assert method(torch.sin) is torch.sin
     assert method(torch.erfc, in_place=True) is torch.Tensor.erfc_
     # Its arguments have another order, and the others have no method.
     assert method(torch.where) is torch.where

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -148,3 +149,28 @@ def test_transformations_are_the_same_without_it(as_torch_was: None, transform: 
     read = [call() for _ in range(3)]
     assert not core.take_fields(torch.Tensor, [], [])
     assert read == [call() for _ in range(3)]
+
+
+class Keeping(torch.overrides.TorchFunctionMode):
+    """Keeps the arguments of torch's functions, and calls ours meanwhile."""
+
+    def __init__(self, other: Any) -> None:
+        super().__init__()
+        self.kept: list[tuple[Any, ...]] = []
+        self._other = other
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function is torch.add:
+            self.kept.append(args)
+            ua.add(self._other, self._other)
+        return function(*args, **kwargs or {})
+
+
+def test_arguments_that_somebody_keeps_stay_as_they_are() -> None:
+    arrays = [ua.asarray(torch.full((2,), float(number))) for number in range(6)]
+    with Keeping(arrays[0]) as mode:
+        for one, two in zip(arrays, arrays[1:], strict=False):
+            ua.add(one, two)
+    numbers = [tuple(int(x[0]) for x in args) for args in mode.kept]
+    assert numbers == [(number, number + 1) for number in range(5)]
+    assert all(map(gc.is_tracked, mode.kept))

@@ -56,8 +56,8 @@ static PyObject *call_by_dtype(PyObject *self, PyObject *const *args, size_t fla
     }
     int takes_number = kernel && number;
     PyObject *called = Py_NewRef(kernel ? kernel : path->otherwise);
-    PyObject *result = takes_number ? PyObject_Vectorcall(called, beside + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
-                                    : PyObject_Vectorcall(called, args, flags, keywords);
+    PyObject *result = takes_number ? call_kernel(called, beside + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+                                    : call_kernel(called, args, flags, keywords);
     Py_DECREF(called);
     Py_XDECREF(number);
     return result;

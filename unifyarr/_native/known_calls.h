@@ -190,7 +190,7 @@ static PyObject *run_known(const Function *function, const Told *told, PyObject 
         return PyList_Check(program) ? run_into(function, told, program, out) : Py_NewRef(Py_NotImplemented);
     }
     Py_INCREF(program);
-    PyObject *native = PyObject_Vectorcall(program, told->input, told->inputs, NULL);
+    PyObject *native = call_kernel(program, told->input, told->inputs, NULL);
     Py_DECREF(program);
     if (!native) {
         return leave_refused(function, engine);

@@ -36,7 +36,7 @@ static PyObject *carry_out(const Instruction *it, PyObject **slots, PyObject **g
             given[i + 1] = slots[it->slots[i]];
         }
         count -= it->names ? PyTuple_GET_SIZE(it->names) : 0;
-        return PyObject_Vectorcall(it->what, given + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, it->names);
+        return call_kernel(it->what, given + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, it->names);
     case DO_GET:
         return PyObject_GetAttr(slots[it->slots[0]], it->what);
     case DO_ITEM:

@@ -78,16 +78,26 @@ _GREATEST = {torch.float32: 3e38, torch.float64: math.inf, torch.int64: 2**31, t
 
 # Methods of these names take their arguments in another order.
 _OTHERWISE = frozenset({"where", "polygamma"})
+# Functions without derivatives.
+_UNDERIVED = frozenset(
+    (
+        *("eq", "ge", "gt", "le", "lt", "ne", "isfinite", "isinf", "isnan", "signbit", "gcd", "lcm"),
+        *("logical_and", "logical_not", "logical_or", "logical_xor"),
+        *("bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
+    )
+)
 
 
 def as_method(function: Kernel, *, in_place: bool = False) -> Any:
-    """Return the method of tensors that a function of torch's is, the function itself if it's none.
+    """Return the method of tensors that a function of torch's is, the function itself if it's none, or is sooner.
 
-    torch parses the arguments of a method sooner. With ``in_place``, the method that writes to its tensor, or ``None``.
+    torch parses the arguments of a method sooner. But where it looks for derivatives it refers to the tensor once more,
+    and counts that in Python: a method has to take the lock again for that, and a function has counted it before.
+    With ``in_place``, the method that writes to its tensor, or ``None``.
     """
     otherwise = None if in_place else function
     name = getattr(function, "__name__", "")
-    if getattr(torch, name, None) is not function or name in _OTHERWISE:
+    if getattr(torch, name, None) is not function or name in _OTHERWISE or not (in_place or name in _UNDERIVED):
         return otherwise
     method = getattr(Tensor, name, None)
     written = getattr(Tensor, f"{name}_", None) if in_place else method

@@ -61,10 +61,10 @@ def _with_number(native: Callable[..., Tensor], *, to_floats: bool = False) -> C
 
 
 _NUMBERS = {
-    "add": _with_number(Tensor.add),
-    "subtract": _with_number(Tensor.sub),
-    "multiply": _with_number(Tensor.mul),
-    "divide": _with_number(Tensor.div, to_floats=True),
+    "add": _with_number(torch.add),
+    "subtract": _with_number(torch.sub),
+    "multiply": _with_number(torch.mul),
+    "divide": _with_number(torch.div, to_floats=True),
     "equal": _with_number(Tensor.eq),
     "not_equal": _with_number(Tensor.ne),
     "less": _with_number(Tensor.lt),
