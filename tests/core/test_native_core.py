@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -169,7 +170,7 @@ class Keeping(torch.overrides.TorchFunctionMode):
 def test_arguments_that_somebody_keeps_stay_as_they_are() -> None:
     arrays = [ua.asarray(torch.full((2,), float(number))) for number in range(6)]
     with Keeping(arrays[0]) as mode:
-        for one, two in zip(arrays, arrays[1:], strict=False):
+        for one, two in pairwise(arrays):
             ua.add(one, two)
     numbers = [tuple(int(x[0]) for x in args) for args in mode.kept]
     assert numbers == [(number, number + 1) for number in range(5)]
