@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 
 import unifyarr as ua
+from unifyarr._core.engines.registry import load
+from unifyarr._core.kernels.record import ALONG, KERNELS, record_of
+from unifyarr._core.kernels.types import ArrayType
+from unifyarr.graph.kernels.kernelop import KernelOp
+from unifyarr.graph.kernels.laidout import dense_strides
+from unifyarr.modes.trace.layouts import known_strides
 from unifyarr.testing import needs
 
 from ..natives import has
@@ -77,3 +85,37 @@ def test_the_search_draws_what_it_says(backend: str) -> None:
         assert found.shape == values.shape
         assert layout == "broadcast" or np.array_equal(np.asarray(found), values)
         assert layout != "backwards" or not has(backend, "writes") or min(found.strides) < 0
+
+
+@needs("writes", why="an engine whose arrays have strides")
+@pytest.mark.parametrize("is_known", [True, False])
+def test_records_say_lengths_of_small_arrays(backend: str, is_known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that somebody else declares takes a length that is that of its array, and no other one."""
+    handle = load(backend)
+    name = f"measured{is_known}"
+
+    def measured(x: Any, *, length: int) -> Any:
+        if handle.shape(x)[0] != length:
+            raise ValueError(length)
+        return handle.kernels["negative"](x)
+
+    record = record_of(
+        *(ALONG, name),
+        types=lambda x, length: ArrayType(x.shape, x.dtype),
+        small=(lambda shapes, length: {"length": shapes[0][1][0]}) if is_known else None,
+    )
+    monkeypatch.setitem(KERNELS, name, record)
+    monkeypatch.setitem(handle.kernels, name, measured)
+    dtype, shape = np.dtype(np.float64), (31, 17)
+    x = ua.graph.Variable(ua.graph.array_type(shape, dtype))
+    for strides in (dense_strides(shape, 8, order) for order in ([0, 1], [1, 0])):
+        node = ua.graph.Apply(KernelOp(handle, name, {"length": 31}, 1), [x], [ArrayType(shape, dtype)])
+        found = known_strides(node, [strides])
+        if strides == (17 * 8, 8) or is_known:
+            assert found is not None
+            native = handle.from_numpy(as_strided(np.zeros(31 * 17), shape, strides), copy=False)
+            wanted = handle.strides(measured(native, length=31))
+            assert [*map(tuple, found)] == [wanted]
+        else:
+            # Nothing is guessed: a run tells.
+            assert found is None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...typing import Shape
 from ..values.lengths import shape_of
 from ..values.shapes import broadcast, reduced, spliced
 from .record import (
@@ -184,9 +185,33 @@ def _transform(kind: str) -> Rule:
     return rule
 
 
-declare(ALONG, "fft ifft fftn ifftn", types=_transform("c"))
-declare(ALONG, "rfft rfftn ihfft", types=_transform("h"))
-declare(ALONG, "irfft irfftn hfft", types=_transform("r"), halves=True)
+def _small_transform(halves: bool) -> Callable[..., dict[str, object]]:
+    # With ``halves`` a transform takes half of the points along the last axis, and one more.
+    def small_transform(
+        shapes: Sequence[tuple[Shape, Shape]],
+        *,
+        n: int = 0,
+        axis: int = 0,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = None,
+        **static: object,
+    ) -> dict[str, object]:
+        (large, small), found = shapes[0], []
+        places = axes or (axis,)
+        for points, place in zip(s or (n,), places, strict=True):
+            # It fills up or cuts off where it does so with the large array.
+            is_half = halves and place == places[-1]
+            needed = points // 2 + 1 if is_half else points
+            few = small[place] + (needed > large[place]) - (needed < large[place])
+            found.append(max(2 * (few - 1), 1) if is_half else max(few, 1))
+        return {"s": tuple(found)} if axes else {"n": found[0]}
+
+    return small_transform
+
+
+declare(ALONG, "fft ifft fftn ifftn", types=_transform("c"), small=_small_transform(False))
+declare(ALONG, "rfft rfftn ihfft", types=_transform("h"), small=_small_transform(False))
+declare(ALONG, "irfft irfftn hfft", types=_transform("r"), small=_small_transform(True))
 
 # -- sums of products, and whole vectors ------------------------------------------------------------------------------
 

@@ -178,8 +178,9 @@ class Kernel(Record):
     read_only: bool = False
     # The position of the first array of indices among the operands, which the engine checks.
     indexed: int | None = None
-    # Whether it takes half of the points along the last axis, and one more.
-    halves: bool = False
+    # Computes the static arguments that say lengths, for small arrays whose results are to lie in memory as those of
+    # large ones do: from pairs of a large and a small shape, one of each array, and the static arguments.
+    small: Callable[..., dict[str, object]] | None = None
     # Computes the types of results whose lengths depend on values, with ``None`` for these lengths.
     unknown: Callable[..., Any] | None = None
     # Why derivatives or batches don't pass it, and what to do instead.

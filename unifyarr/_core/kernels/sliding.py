@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...typing import Shape
 from .record import ALONG, CONTRACTION, Batch, declare
 from .types import ArrayType, Typed
@@ -26,6 +28,16 @@ def _transposed(y: Typed, weight: Typed, *biases: Typed, lengths: Shape, groups:
     return ArrayType((y.shape[0], weight.shape[1] * groups, *lengths), y.dtype)
 
 
+def _small_image(
+    shapes: Sequence[tuple[Shape, Shape]], *, stride: Shape, dilation: Shape, **static: object
+) -> dict[str, object]:
+    """Return images of just the lengths that the windows reach."""
+    counts, window = (small[2:] for _, small in shapes[:2])
+    each = zip(counts, window, stride, dilation, strict=True)
+    lengths = tuple([(count - 1) * step + d * (size - 1) + 1 for count, size, step, d in each])
+    return {"lengths": lengths, "padding": ((0, 0),) * len(lengths)}
+
+
 def _weight(x: Typed, y: Typed, *, kernel: Shape, groups: int, **static: object) -> ArrayType:
     return ArrayType((y.shape[1], x.shape[1] // groups, *kernel), x.dtype)
 
@@ -33,7 +45,7 @@ def _weight(x: Typed, y: Typed, *, kernel: Shape, groups: int, **static: object)
 # Three of one form that is linear in the input, the weight and the output. Each is the derivative of the others: the
 # second gives an input, of these lengths, and the third a weight, with a kernel of this shape.
 declare(CONTRACTION, "convolution", types=_convolved, adds=True)
-declare(CONTRACTION, "convolution_transpose", types=_transposed, adds=True)
+declare(CONTRACTION, "convolution_transpose", types=_transposed, adds=True, small=_small_image)
 declare(CONTRACTION, "convolution_weight", types=_weight, adds=True)
 
 

@@ -111,7 +111,11 @@ def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] |
         pairs = [(each, tuple(map(abs, strides))) for each, strides in pairs]
     few = _few(types)
     dummies = tuple([(each.dtype, *_reduced(each.shape, strides, few)) for each, strides in pairs])
-    orders = _axis_orders(_of_few_points(op, types, few), dummies)
+    if op.record.small is not None:
+        # It gives small arrays the order that this one gives large ones.
+        shapes = [(each.shape, shape) for each, (_, shape, _) in zip(types, dummies, strict=True)]
+        op = kernel_op(op.backend, op.name, {**op.static, **op.record.small(shapes, **op.static)}, op.nout)
+    orders = _axis_orders(op, dummies)
     if orders is None or [*map(len, orders)] != [len(each.shape) for each in results]:
         return None
     return [dense_strides(*_size(each), order) for each, order in zip(results, orders, strict=True)]
@@ -160,35 +164,6 @@ def _reduced(shape: Sequence[int], strides: Strides, few: Mapping[int, int]) -> 
             [length for length, each in zip(lengths, strides, strict=True) if abs(each) == size and length] or [1]
         )
     return tuple(lengths), tuple([steps[abs(each)] * (1 if each > 0 else -1) for each in strides])
-
-
-def _of_few_points(op: KernelOp, types: Sequence[ArrayType], small: Mapping[int, int]) -> KernelOp:
-    """Return the operation that gives small arrays the order that this one gives large ones.
-
-    A transform fills up or cuts off where it does so with the large ones.
-    """
-    static = dict(op.static)
-    for name, axes in (("n", "axis"), ("s", "axes")):
-        if name not in static or axes not in static:
-            continue
-        several = name == "s"
-        pairs = zip(static[name], static[axes], strict=True) if several else [(static[name], static[axes])]
-        found = []
-        for place, (points, axis) in enumerate(pairs):
-            length = types[0].shape[axis]
-            # The last axis of what gives real numbers has half of the points.
-            halves = op.record.halves and (not several or place == len(static[axes]) - 1)
-            needed = points // 2 + 1 if halves else points
-            few = small[length] + (needed > length) - (needed < length)
-            found.append(max(2 * (few - 1), 1) if halves else max(few, 1))
-        static[name] = tuple(found) if several else found[0]
-    if {"lengths", "padding", "stride", "dilation"} <= static.keys():
-        # The transpose of a convolution gives images of just the length that its windows reach.
-        counts, kernel = ([small[length] for length in each.shape[2:]] for each in types[:2])
-        each = zip(counts, kernel, static["stride"], static["dilation"], strict=True)
-        static["lengths"] = tuple([(n - 1) * step + apart * (size - 1) + 1 for n, size, step, apart in each])
-        static["padding"] = ((0, 0),) * len(counts)
-    return op if static == op.static else kernel_op(op.backend, op.name, static, op.nout)
 
 
 @lru_cache(maxsize=4096)
