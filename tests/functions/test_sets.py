@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from ..oracle import ALL, COMPLEX, as_numpy, assert_same, assert_unchanged, few, is_bfloat16, seeded, shapes
 
@@ -72,6 +73,15 @@ def test_nans_keep_their_order(backend: str, dtype: str) -> None:
     result = ua.unique_inverse(ua.asarray(values))
     assert_same(result.values, unique(values)[0])
     assert_same(result.inverse_indices, unique(values)[2])
+
+
+@needs("writes", why="an engine that knows lengths once values are computed")
+def test_compiled_sets_meet_their_first_nan_late(backend: str) -> None:
+    function = ua.compile(lambda x: tuple(ua.unique_inverse(x)))
+    for values in ([1.0, 2.0, 1.0], [1.0, np.nan, 1.0], [np.nan, 0.5, np.nan]):
+        found, inverse = function(ua.asarray(values))
+        assert_same(found, unique(np.array(values))[0])
+        assert_same(inverse, unique(np.array(values))[2])
 
 
 @pytest.mark.parametrize("dtype", ALL)

@@ -78,6 +78,21 @@ def test_a_transform_lies_as_an_eager_one(backend: str, axis: int) -> None:
                 assert traced(x).strides == said[0]
 
 
+@needs("writes", why="an engine whose arrays have strides")
+@pytest.mark.parametrize("axis", [0, 1, 2, None])
+def test_a_copy_of_repeated_elements_lies_as_an_eager_one(backend: str, axis: int | None) -> None:
+    said = []
+
+    def copied(x: ua.Array) -> ua.Array:
+        said.append(ua.flip(x, axis=axis).copy().strides)
+        return x
+
+    x = ua.broadcast_to(ua.asarray(np.ones((2, 1, 4))), (2, 3, 4))
+    ua.graph.trace(copied, x)
+    copied(x)
+    assert said[0] == said[1]
+
+
 def test_the_search_draws_what_it_says(backend: str) -> None:
     rng, values = np.random.default_rng(0), np.arange(24.0).reshape(2, 3, 4)
     for layout in layouts.LAYOUTS:

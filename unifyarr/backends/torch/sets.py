@@ -67,6 +67,6 @@ def unique_counts(x: Tensor, /) -> Any:
 def unique_inverse(x: Tensor, /) -> Any:
     if x.dtype in _OTHERS or not is_plain(x):
         return NotImplemented
-    values, inverse = torch.unique(x, return_inverse=True)
-    # Which of several NaNs comes first, the engine leaves open.
-    return NotImplemented if bool((values[-1:] != values[-1:]).any()) else (values, inverse)
+    found = torch.unique(x, return_inverse=True)
+    # Which of several NaNs comes first, torch leaves open.
+    return unique_all(x)[::2] if bool((found[0][-1:] != found[0][-1:]).any()) else found

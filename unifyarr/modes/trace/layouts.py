@@ -93,11 +93,11 @@ def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] |
     contiguous = [c_strides(each.shape, each.dtype.itemsize) for each in results]
     if op.record.alias is Alias.VIEW:
         strides = _of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), contiguous[0])
-        if op.name == "get_window" and not op.backend.window_is_view(op.static["window"]):
-            # A copy, with the axes in the same order.
-            strides = dense_strides(results[0].shape, results[0].dtype.itemsize, order_of(strides))
-        return [strides]
-    if op.writes:
+        if op.name != "get_window" or op.backend.window_is_view(op.static["window"]):
+            return [strides]
+        # A copy of that.
+        op, inputs, types = kernel_op(op.backend, COPY, {}), [tuple(map(abs, strides))], results
+    elif op.writes:
         # They work on a copy.
         op, inputs, types = kernel_op(op.backend, COPY, {}), inputs[:1], types[:1]
     pairs = list(zip(types, inputs, strict=True))
