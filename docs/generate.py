@@ -335,13 +335,22 @@ def versions() -> str:
 
 def budget() -> str:
     """Return the page of launches and waits, counted in a process that has the simulated device."""
-    command = [sys.executable, "-m", "tests.devices.budget"]
+    return _of_devices("budget")
+
+
+def launches() -> str:
+    """Return the page of accelerators, with the launches of programs counted in such a process."""
+    return _of_devices("launches")
+
+
+def _of_devices(module: str) -> str:
+    command = [sys.executable, "-m", f"tests.devices.{module}"]
     return subprocess.run(command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "dask": "dask"}
 PAGES = {"completeness.md": completeness, "kernels.md": kernels, "coming-from/numpy-names.md": names_of_numpy}
-PAGES["what-waits-for-the-device.md"] = budget
+PAGES |= {"what-waits-for-the-device.md": budget, "guides/accelerators.md": launches}
 PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.py": names_elsewhere}
 # Last, since its rows call the libraries that it is about, all of which have to be installed.
 PAGES["clients.md"] = clients

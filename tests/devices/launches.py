@@ -1,10 +1,12 @@
 """``python -m tests.devices.launches DEVICE``: launches of programs on a device, and times as ratios to torch by hand.
 
-On the simulation its own counters count, on an accelerator torch's profiler does.
+On the simulation its own counters count, on an accelerator torch's profiler does. Without a device it prints the page
+with the table of the simulation's launches, which `docs/generate.py` writes.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import time
@@ -21,6 +23,9 @@ from .programs import PROGRAMS, writings
 
 PAGE = Path(__file__).parents[2] / "docs/guides/accelerators.md"
 TITLES = [f"{name}{kind}" for name, each in PROGRAMS.items() for kind in ("", ", gradient")[: 1 + each.has_gradient]]
+HEAD = "| program | eager | compiled | torch, by hand |\n|---|---|---|---|\n"
+# The simulated device that isn't the default one.
+THERE = "sim:1"
 # Calls before anything is counted: what is kept between calls is made, and compilers compile.
 FIRST = 2
 ROUNDS, CALLS = 7, 10
@@ -61,9 +66,21 @@ def tally(names: Iterable[str]) -> Numbers:
 
 def of_page() -> dict[str, list[Numbers]]:
     """Return the numbers of the page by the program's title, those of the simulation: eager, compiled, by hand."""
-    lines = PAGE.read_text().partition("| program |")[2].splitlines()[2:]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[: lines.index("")]]
+    lines = PAGE.read_text().partition(HEAD)[2].partition("\n\n")[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {title: [_numbers(cell) for cell in found] for title, *found in cells}
+
+
+def page() -> str:
+    """Return the page, with the table counted anew."""
+    before, begin, rest = PAGE.read_text().partition(HEAD)
+    lines = [f"| {title} | {' | '.join(map(shown, now(title)))} |" for title in TITLES]
+    return before + begin + "\n".join(lines) + "\n\n" + rest.partition("\n\n")[2]
+
+
+def now(title: str) -> list[Numbers]:
+    """Return a program's numbers on the simulation: eager, compiled, by hand."""
+    return [counted(run, THERE) for run in writings(title, THERE).values()]
 
 
 def _numbers(cell: str) -> Numbers:
@@ -99,13 +116,18 @@ def line(title: str, device: str) -> str:
     return " | ".join([f"| {title}", *cells, f"{eager:.2f}", f"{compiled:.2f} |"])
 
 
-def main(device: str) -> int:
+def main(device: str | None = None) -> int:
     """Print the table; the status is 1 if a program fails, which the others outlive."""
     ua.set_backend("torch")
-    if device.startswith("sim"):
+    if device is None or device.startswith("sim"):
         from .simulated import install
 
         install()
+    if device is None:
+        # As with all tests: no array is made on the host by default.
+        torch.set_default_device("sim:0")
+        print(page(), end="")
+        return 0
     print("| program | eager | compiled | torch, by hand | time, eager | compiled |\n|---|---|---|---|---|---|")
     status = 0
     for title in TITLES:
@@ -121,4 +143,7 @@ def main(device: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    status = main(*sys.argv[1:])
+    sys.stdout.flush()
+    # Autograd's threads of the devices may still wait for the interpreter, and abort the process where that ends first.
+    os._exit(status)

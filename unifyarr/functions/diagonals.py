@@ -63,7 +63,7 @@ def _with_diagonal(x: Array, k: int) -> Array:
     k = as_integer(k, "the offset of a diagonal")
     size = x.size + abs(k)
     check_memory((size, size), x.dtype)
-    spread = pad(x, ((0, abs(k)),))
+    spread = pad(x, ((0, abs(k)),)) if k else x
     mask = eye(size, k=k, dtype=dtypes.bool, device=x.device, backend=x._backend.name)
     return where(mask, spread[:, None] if k >= 0 else spread[None, :], False)
 

@@ -155,13 +155,12 @@ def fold(
     columns = reshape(as_single(x), (*leading, *windows.window, *count))
     wide = tuple(length + sum(pair) for length, pair in zip(lengths, windows.padding, strict=True))
     static = {"lengths": wide, "stride": windows.stride, "dilation": windows.dilation}
-    found = attempt("fold", columns, **static, result=((*leading, *wide), columns.dtype)) if columns.size else None
-    if found is not None:
-        return windows.crop(found).astype(x.dtype)
-    total = zeros_for(out, (*leading, *wide), columns)
-    behind: Shape = (slice(None),) * len(count)  # type: ignore[assignment]
-    for place, key in windows.taps(count):
-        total[(..., *key)] += columns[(..., *place, *behind)]
+    total = attempt("fold", columns, **static, result=((*leading, *wide), columns.dtype)) if columns.size else None
+    if total is None:
+        total = zeros_for(out, (*leading, *wide), columns)
+        behind: Shape = (slice(None),) * len(count)  # type: ignore[assignment]
+        for place, key in windows.taps(count):
+            total[(..., *key)] += columns[(..., *place, *behind)]
     result = windows.crop(total)
     # What is cut off would stay in memory with a view.
     return result.astype(x.dtype, copy=result is not total)

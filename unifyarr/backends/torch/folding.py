@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..kernels import for_derivatives, worked_around
-from ._shared import WIDE, is_plain
+from ..kernels import composed_on_host, for_derivatives, worked_around
+from ._shared import WIDE, as_dtype, as_signed, is_plain
 
 _by_views = worked_around("the engine's own are of two axes, and slower")
 
@@ -27,7 +27,7 @@ def unfold(x: Tensor, /, *, window: tuple[int, ...], stride: tuple[int, ...], di
     return x.permute(order).clone(memory_format=torch.contiguous_format)
 
 
-@for_derivatives
+@composed_on_host
 @_by_views
 def fold(x: Tensor, /, *, lengths: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Tensor:
     axes = len(lengths)
@@ -37,6 +37,7 @@ def fold(x: Tensor, /, *, lengths: tuple[int, ...], stride: tuple[int, ...], dil
         leading = x.shape[:-4]
         columns = x.reshape(-1, math.prod(window), math.prod(count))
         return functional.fold(columns, lengths, window, dilation, 0, stride).reshape(*leading, *lengths)
+    dtype, x = x.dtype, as_signed(x)
     total = x.new_zeros((*x.shape[: -2 * axes], *lengths))
     # Then each element has one place at most.
     is_apart = all(d * (size - 1) < s for size, s, d in zip(window, stride, dilation, strict=True))
@@ -46,4 +47,4 @@ def fold(x: Tensor, /, *, lengths: tuple[int, ...], stride: tuple[int, ...], dil
         key = [slice(i * apart, i * apart + step * (n - 1) + 1, step) for i, n, step, apart in each]
         part, more = total[(..., *key)], x[(..., *place, *every)]
         part.copy_(more) if is_apart else part.add_(more)
-    return total
+    return as_dtype(total, dtype)

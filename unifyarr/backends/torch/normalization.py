@@ -53,7 +53,9 @@ def layer_norm_with_moments(
         return NotImplemented
     lengths = x.shape[axis[0] :]
     if not x.is_cpu and all(map(is_plain, (x, weight, bias))):
-        found, mean, scale, factor = _moderately(x, weight, bias, lengths, axis, eps)
+        factor = _moderating(x, axis)
+        given = x * factor, lengths, weight.reshape(lengths), bias.reshape(lengths), eps
+        found, mean, scale = torch.native_layer_norm(*given)
         return found, mean / factor, scale * factor
     if _is_served(x, weight, bias):
         found = _private.layer_norm(x, lengths, weight.reshape(lengths), bias.reshape(lengths), eps)
@@ -102,29 +104,18 @@ def layer_norm(x: Tensor, /, *weights: Tensor, axis: tuple[int, ...], eps: float
     """Normalise and multiply by one of the weights, if there are any, and add the other."""
     if x.is_cpu or x.dtype not in _WIDE or _is_declined(x, axis) or not all(map(is_plain, (x, *weights))):
         return NotImplemented
-    weight, bias = weights or (None, None)
-    return _moderately(x, weight, bias, x.shape[axis[0] :], axis, eps)[0]
-
-
-def _moderately(
-    x: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    lengths: tuple[int, ...],
-    axis: tuple[int, ...],
-    eps: float,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the results of the engine's own on ``x`` times a factor, and that: 1 unless squares might overflow.
-
-    So no value is looked at. Beside squares of that size ``eps`` makes no difference.
-    """
-    factor = _moderating(x, axis)
-    aligned = [None if each is None else each.reshape(lengths) for each in (weight, bias)]
-    return *torch.native_layer_norm(x * factor, lengths, *aligned, eps), factor
+    lengths = x.shape[axis[0] :]
+    # Rows whose squares might overflow become smaller ones, beside whose squares ``eps`` makes no difference.
+    rows = x.reshape(-1, math.prod(lengths)).renorm(math.inf, 0, 1 / _LEAST[x.dtype])
+    aligned = [each.reshape(lengths) for each in weights] or (None, None)
+    return torch.native_layer_norm(rows.reshape(x.shape), lengths, *aligned, eps)[0]
 
 
 def _moderating(x: Tensor, axis: tuple[int, ...]) -> Tensor:
-    """Return a factor with which no squares along axes overflow: 1 unless they might without it."""
+    """Return a factor with which no squares along axes overflow: 1 unless they might without it.
+
+    So no value is looked at. Beside squares of that size ``eps`` makes no difference.
+    """
     greatest = torch.linalg.vector_norm(x, math.inf, axis, keepdim=True)
     most = 1 / _LEAST[x.dtype]
     return torch.div(torch.scalar_tensor(most, dtype=x.dtype, device="cpu"), greatest.clamp_min_(most))
