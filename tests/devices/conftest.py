@@ -30,6 +30,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         "test_making.py",
         "test_programs.py",
         "test_simulation.py",
+        "test_together.py",
     )
     is_left_out = of_torch and not device.startswith("sim")
     return True if is_left_out or collection_path.name in _WITHOUT else None

@@ -10,30 +10,49 @@ typedef struct {
     Py_ssize_t nests, count;
 } OfLeaf;
 
-/* A container of what an engine whose arrays are immutable computes of all leaves in one call; NULL where it doesn't, or
-   with an error set. Where an engine writes, such a fast path writes to the first ones. */
+/* What a fast path on several natives takes for an operand, borrowed: the natives of a container's leaves, of which `column`
+   is the next list, that of an array, or a number; NULL for anything else. */
+static PyObject *operand_of(const Leaves *leaves, PyObject *x, int *column)
+{
+    if (is_nest(x)) {
+        return leaves->natives[(*column)++];
+    }
+    Slots *array = Py_IS_TYPE(x, array_type) ? (Slots *)x : NULL;
+    return array ? array->backend == leaves->engine->handle ? array->native : NULL : is_number(x) ? x : NULL;
+}
+
+/* A container of what an engine computes of all leaves in one call; NULL where it doesn't, or with an error set. Where an
+   engine writes, another fast path writes to the leaves, and accelerators alone compute new ones together. */
 static PyObject *map_together(const OfLeaf *of_leaf, PyObject *const *values, const Nest *first)
 {
-    Engine *engine = of_leaf->paths ? engine_of_nest(first) : NULL;
-    PlainCall *entry = engine && !engine->is_mutable ? entry_of(engine, of_leaf->paths->name) : NULL;
-    PyObject *path = entry ? entry->forms[SEVERAL] : NULL;
-    for (Py_ssize_t i = 0; i < of_leaf->nests; i++) {
-        path = is_nest(values[i]) ? path : NULL;
+    Engine *engine = of_leaf->paths && of_leaf->nests <= 2 ? engine_of_nest(first) : NULL;
+    int has_one = engine ? has_one_device(engine) : 0, is_mutable = engine && engine->is_mutable, column = 0;
+    PyObject *path = engine ? path_of(engine, of_leaf->paths, is_mutable ? TOGETHER : SEVERAL) : NULL, *made = NULL;
+    Nest *nests[2] = {NULL, NULL};
+    int count = 0;
+    for (Py_ssize_t i = 0; path && i < of_leaf->nests; i++) {
+        if (is_nest(values[i])) {
+            nests[count++] = (Nest *)values[i];
+        } else if (!is_mutable) {
+            path = NULL;
+        }
     }
-    PyObject *made = NULL;
-    if (path && has_one_device(engine) > 0) {
-        Leaves leaves;
+    Leaves leaves;
+    if (!path || has_one < 0 || has_one == is_mutable) {
+        return NULL;
+    }
+    if (take_leaves(&leaves, engine, nests[0], nests[1])) {
+        PyObject *x = operand_of(&leaves, values[0], &column);
+        PyObject *y = of_leaf->nests > 1 ? operand_of(&leaves, values[1], &column) : NULL;
         Py_ssize_t place = 0;
-        int has_two = of_leaf->nests > 1;
-        if (take_leaves(&leaves, engine, first, has_two ? (Nest *)values[1] : NULL)) {
-            made = compute_together(path, leaves.natives[0], has_two ? leaves.natives[1] : NULL);
+        if (x && (y || of_leaf->nests == 1)) {
+            made = compute_together(path, x, y);
         }
         if (made) {
             Py_SETREF(made, rebuild(first, made, &place, engine));
         }
-        forget_leaves(&leaves);
     }
-    Py_XDECREF(entry);
+    forget_leaves(&leaves);
     return made;
 }
 

@@ -81,6 +81,10 @@ NAMES: dict[str, Private] = {
         )
         for name in ("add", "sub", "mul", "div")
     },
+    **{
+        f"torch._foreach_{name}": Private("values of containers on accelerators in one call", "one call for each leaf")
+        for name in ("abs", "add", "cos", "div", "exp", "log", "mul", "neg", "sin", "sqrt", "sub")
+    },
     "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu": Private("attention with its sums", "compositions"),
     "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward": Private("its derivative", "compositions"),
     "torch.ops.aten._log_softmax_backward_data": Private("a derivative in one pass over memory", "several passes"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import functions as ua
 from .._core.arrays.array import Array
@@ -13,6 +13,8 @@ from .._core.engines.dtypes import DType
 from .._core.values.arguments import shown
 from ..container.container import Container
 from ..errors import DtypeError, ShapeError, StructureError
+
+Squared = TypeVar("Squared", Array, Container)
 
 
 class Leaves:
@@ -86,9 +88,11 @@ def working_dtype(dtype: DType) -> DType:
     return dtypes.float32 if dtype.itemsize < 4 else dtype
 
 
-def squared(x: Array) -> Array:
-    """Return the squares of magnitudes, which are real."""
-    return ua.real(x) ** 2 + ua.imag(x) ** 2 if dtypes.rank(x.dtype) == 3 else x * x
+def squared(x: Squared) -> Squared:
+    """Return the squares of magnitudes, which are real, of an array or of a container of arrays of one dtype."""
+    first: Array = x.leaves()[0] if isinstance(x, Container) else x
+    found: Squared = ua.real(x) ** 2 + ua.imag(x) ** 2 if dtypes.rank(first.dtype) == 3 else x * x
+    return found
 
 
 def as_positive(given: Any, what: str, least: float = 0.0) -> float:

@@ -11,6 +11,7 @@ from .._core.arrays.array import Array
 from .._core.calling.mapping import updated_at_once
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
+from .._core.engines.tracing import mode
 from .._core.values.called import make_boundaries
 from ..container.container import Container
 from ..errors import DtypeError, StructureError
@@ -132,18 +133,25 @@ class Optimizer:
         steps = state.steps + 1
         rate = self.rate(state.steps) if callable(self.rate) else self.rate
         numbers = self.numbers(rate, ua.astype(steps, dtypes.float64))
-        cast: dict[DType, tuple[Any, ...]] = {}
-        columns: list[tuple[Array, ...]] = []
-        for x, slope, *parts in zip(leaves.arrays, slopes.arrays, *(each.arrays for each in kept), strict=True):
-            dtype = working_dtype(x.dtype)
-            if dtype not in cast:
-                cast[dtype] = tuple(_as_dtype(each, dtypes.real_of(dtype)) for each in numbers)
-            slope = _as_dtype(slope, dtype)
-            if dtypes.rank(dtype) == 3:
-                # The gradient of a real function is the conjugate of the direction in which it rises.
-                slope = ua.conj(slope)
-            columns.append(self.formula(_as_dtype(x, dtype), slope, *parts, *cast[dtype]))
+        rows = list(zip(leaves.arrays, slopes.arrays, *(each.arrays for each in kept), strict=True))
+        columns: list[tuple[Array, ...]] = [()] * len(rows)
+        for dtype in {working_dtype(x.dtype): None for x in leaves.arrays}:
+            places = [place for place, x in enumerate(leaves.arrays) if working_dtype(x.dtype) is dtype]
+            cast = tuple(_as_dtype(each, dtypes.real_of(dtype)) for each in numbers)
+            for place, row in zip(places, self._moved([rows[place] for place in places], dtype, cast), strict=True):
+                columns[place] = row
         self._write(leaves, state, kept, steps, columns)
+
+    def _moved(
+        self, rows: Sequence[tuple[Array, ...]], dtype: DType, numbers: tuple[Any, ...]
+    ) -> Sequence[tuple[Array, ...]]:
+        """Return what the formula gives of parameters of one dtype, their gradients and what is kept of them."""
+        cast = [(_as_dtype(x, dtype), _direction(slope, dtype), *parts) for x, slope, *parts in rows]
+        if len(cast) == 1 or mode.get() is not None:
+            return [self.formula(*row, *numbers) for row in cast]
+        # Of containers the core and accelerators compute all leaves at once.
+        new: Any = self.formula(*(Container(list(each)) for each in zip(*cast, strict=True)), *numbers)
+        return list(zip(*(each.leaves() for each in new), strict=True))
 
     def _kept(self, leaves: Leaves, state: Any) -> list[Leaves]:
         """Return the leaves of what the state keeps, checked."""
@@ -191,6 +199,12 @@ def _dtype_of(x: Array, real: bool) -> DType:
 def _as_dtype(number: Any, dtype: DType) -> Any:
     # Python's numbers take the dtype of the array beside them. A cast that changes nothing costs a call, too.
     return number if not isinstance(number, Array) or number.dtype is dtype else ua.astype(number, dtype, copy=False)
+
+
+def _direction(slope: Array, dtype: DType) -> Array:
+    slope = _as_dtype(slope, dtype)
+    # The gradient of a real function is the conjugate of the direction in which it rises.
+    return ua.conj(slope) if dtypes.rank(dtype) == 3 else slope
 
 
 def _check_dtypes(slopes: Leaves, leaves: Leaves) -> None:

@@ -47,6 +47,10 @@ class Speed(Values[Native]):
     # traces; or raise for these. Where it's ``None``, calls ask for ``dtype`` and ``shape``, and look at the type.
     type_key: Callable[[Any], Hashable] | None = None
 
+    # Return what plain natives share that lie on the same device, and no others do, for an engine without ``type_key``.
+    # Where it's ``None``, calls that make arrays or numbers beside operands aren't known if there are several devices.
+    device_key: Callable[[Any], Hashable] | None = None
+
     # Return what plain natives share that have the same dtype, and no others do. Where it's ``None``, the identity of
     # their dtype is asked for.
     dtype_key: Callable[[Any], Hashable] | None = None

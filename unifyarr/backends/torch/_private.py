@@ -67,6 +67,13 @@ foreach_in_place: dict[str, Any] = {
     for name, short in {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}.items()
 }
 
+# Compute new tensors of several in one call; without them each takes one.
+_SHORT = {"subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
+foreach: dict[str, Any] = {
+    name: private(f"torch._foreach_{_SHORT.get(name, name)}")
+    for name in ("abs", "add", "cos", "divide", "exp", "log", "multiply", "negative", "sin", "sqrt", "subtract")
+}
+
 # Attention on the CPU with the logarithms of its sums, and its derivative; without them both are composed.
 flash_attention: Any = private("torch.ops.aten._scaled_dot_product_flash_attention_for_cpu")
 flash_attention_backward: Any = private("torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward")
@@ -177,6 +184,7 @@ __all__ = [
     "einsum",
     "flash_attention",
     "flash_attention_backward",
+    "foreach",
     "foreach_copy_",
     "foreach_in_place",
     "get_unwrapped",

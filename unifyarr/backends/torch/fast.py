@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from ..._native.tables import by_dtype
-from . import elementwise
+from . import _together, elementwise
 from ._complex import pow_number
 from ._division import floor_divide_floats
 from ._items import get_copy, get_item, get_transpose, set_item
@@ -206,4 +206,5 @@ PATHS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("scalar_maximum", "reflected_maximum"), scalar_maximum),
     **dict.fromkeys(("scalar_minimum", "reflected_minimum"), scalar_minimum),
     "pow": power,
+    **_together.PATHS,
 }
