@@ -131,6 +131,58 @@ def test_evenly_spaced_numbers_are_counted_there(backend: str, dtype: Any) -> No
         assert not events["to_device"] or dtype in ("uint64", "float16", "complex64")
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float64", "complex64"])
+def test_ones_on_a_diagonal_are_made_there(backend: str, dtype: Any) -> None:
+    from unifyarr._core.engines.registry import load
+
+    for shape in ((3, 3), (2, 4), (4, 2), (1, 5)):
+        for offset in (-5, -1, 0, 2, 4):
+            values = np.eye(*shape, offset, dtype)
+            with counting() as events:
+                found: Any = load("torch").computed(values, device=torch.device("sim:1"))
+            assert not events["to_device"]
+            assert found.cpu().numpy().tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: ua.where(x > 0, x, 0.375),
+        lambda x: ua.logaddexp(x, 1.5),
+        lambda x: ua.zeros_like(x),
+        lambda x: ua.nn.hardtanh(x, min_val=-0.5),
+        lambda x: ua.nn.huber_loss(x, x * 2, delta=0.3),
+        lambda x: ua.special.xlogy(x, 0.5),
+    ],
+)
+def test_calls_with_numbers_are_known_on_each_device(backend: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unifyarr._core.calling import dispatch
+
+    places = ("cpu", "sim:0", "sim:1")
+    arrays = [ua.asarray(X, device=place) for place in places]
+    for _ in range(3):
+        results = [call(x) for x in arrays]
+    assert [each.device for each in results] == [*places]
+    # By the stack of concerns the call would go there.
+    monkeypatch.setattr(dispatch.Dispatcher, "rest", lambda self, *values: pytest.fail(f"{self.name}() isn't known"))
+    monkeypatch.setattr(dispatch.Shortcuts, "learn_into", lambda self, *_: pytest.fail(f"{self._name}() is new"))
+    for place, x, before in zip(places, arrays, results, strict=True):
+        with torch.device("sim:0"):
+            found = call(x)
+        assert found.device == place
+        assert_bits(found, before)
+
+
+def test_known_calls_keep_a_number_for_each_stream(backend: str) -> None:
+    from unifyarr._core.engines.registry import load
+
+    key = load("torch").device_key
+    assert key is not None
+    here, there_, other = (ua.asarray(X, device=place).native for place in ("cpu", "sim:1", "sim:0"))
+    assert key(there_) is key(there_ + 1)
+    assert len({key(here), key(there_), key(other)}) == 3
+
+
 def test_other_values_keep_their_bits(backend: str) -> None:
     from unifyarr._core.engines.registry import load
 

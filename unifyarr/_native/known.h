@@ -24,8 +24,6 @@ static int keeps_calls = 1;
 typedef struct {
     const Engine *engine;
     int count, inputs, by_layout, n_words;
-    /* How many of the inputs, the first ones, are natives of targets. */
-    int targets;
     PyObject *facts[MOST_FACTS], *input[MOST_FACTS];
     /* Dtypes and shapes of natives that are described in numbers. */
     int64_t words[MOST_WORDS];
@@ -77,31 +75,47 @@ static PyObject *native_of(PyObject *x)
 enum { SKIPPED = 1000 };
 static int n_skipped = 0;
 
-/* Tell a native by its dtype and shape, in numbers; 0 where it isn't described so, or there's no room. */
+/* The stream of a device where its kernels are launched, on which a program's numbers are kept; 0 where that isn't told. */
+static int stream_of(const Exchange *exchange, const Layout *layout, int64_t *stream)
+{
+    void *found = NULL;
+    if (layout->device.type != ON_HOST &&
+        (!exchange->stream || exchange->stream(layout->device.type, layout->device.id, &found) < 0)) {
+        PyErr_Clear();
+        return 0;
+    }
+    *stream = (int64_t)(intptr_t)found;
+    return 1;
+}
+
+/* Tell a native by its dtype, shape and device, in numbers; 0 where it isn't described so, or there's no room. */
 static int tell_layout(Told *told, PyObject *native)
 {
     Layout layout;
+    int64_t stream;
     if (n_skipped) {
         n_skipped--;
         return 0;
     }
-    if (!describe(told->engine->exchange, native, &layout)) {
+    if (!describe(told->engine->exchange, native, &layout) || !stream_of(told->engine->exchange, &layout, &stream)) {
         n_skipped = SKIPPED;
         return 0;
     }
-    if (told->n_words + 1 + layout.ndim > MOST_WORDS) {
+    if (told->n_words + 3 + layout.ndim > MOST_WORDS) {
         return 0;
     }
     /* With how many facts come before it, since a number may stand in either operand's place. */
     told->words[told->n_words++] = (int64_t)told->count << 48 | (int64_t)layout.ndim << 32 | layout.dtype.lanes << 16 |
                                    layout.dtype.bits << 8 | layout.dtype.code;
+    told->words[told->n_words++] = (int64_t)layout.device.type << 32 | layout.device.id;
+    told->words[told->n_words++] = stream;
     for (int32_t i = 0; i < layout.ndim; i++) {
         told->words[told->n_words++] = layout.shape[i];
     }
     return 1;
 }
 
-/* An array of the call's backend, by its dtype and shape. */
+/* An array of the call's backend, by its dtype, its shape, and where it lies. */
 static int tell_array(Told *told, PyObject *x, int takes_arrays)
 {
     const Engine *engine = told->engine;
@@ -117,7 +131,8 @@ static int tell_array(Told *told, PyObject *x, int takes_arrays)
         is_told = 1;
     } else {
         is_told = add_fact(told, attribute(native, engine->dtype, text_dtype)) &&
-                  add_fact(told, attribute(native, engine->shape, text_shape));
+                  add_fact(told, attribute(native, engine->shape, text_shape)) &&
+                  (!engine->device_key || add_fact(told, PyObject_CallOneArg(engine->device_key, native)));
     }
     if (told->by_layout && engine->layout_key) {
         is_told = is_told && add_fact(told, PyObject_CallOneArg(engine->layout_key, native));

@@ -13,7 +13,7 @@ from ..engines.dtypes import BY_NUMPY, DType
 from ..engines.handle import Handle, has_one_device
 from ..engines.kernels import bound
 from ..values.native import Native
-from .programs import Builder, KernelStep, bound_kernel
+from .programs import Builder, KernelStep
 
 # How many bytes a constant of a shortcut has at most.
 _CONSTANT = 64
@@ -96,8 +96,6 @@ class Recording:
         self.count = len(operands)
         self.slots = {id(x): slot for slot, x in enumerate(operands) if x is not None}
         self.steps: list[KernelStep] = []
-        # The last one by the kernel itself, which may write to a target, if it wrote to nothing.
-        self.last: KernelStep | None = None
         self.constants: dict[int, Any] = {}
         self.is_repeatable = True
         self.watches_gradients = False
@@ -113,8 +111,9 @@ class Recording:
         self.watches_layout = True
 
     def constant(self, x: Array) -> None:
-        if x.nbytes > _CONSTANT or not has_one_device(x._backend):
-            # On several devices it is beside an operand, whose device a key doesn't have.
+        is_kept = has_one_device(x._backend) or x._backend.known_number(x._native) is not None
+        if x.nbytes > _CONSTANT or not is_kept or not self._tells_device(x._backend):
+            # It lies beside an operand. One that an accelerator doesn't keep may be in memory of a graph's own.
             self.stop()
         self.constants[self._new(x)] = x._native
 
@@ -142,8 +141,9 @@ class Recording:
         except (KeyError, TypeError):
             self.stop()
             return
-        if "device" in static and not has_one_device(_backend_of(results)) and (self.count or static["device"]):
-            # The device may be that of an operand, which a key doesn't have.
+        of_device = "device" in static and (self.count or static["device"])
+        if of_device and not self._tells_device(_backend_of(results)):
+            # The device may be that of an operand.
             self.stop()
             return
         kernel = _outside_gaps(kernel, [x._native for x in operands], _backend_of(results))
@@ -151,18 +151,20 @@ class Recording:
             kernel, static = _known(kernel, [x._native for x in operands], static)
             self.steps.append(KernelStep(kernel, inputs, static, None, tuple(map(self._new, results))))
             return
-        out, self.last = self.slots.get(id(results)), None
+        out = self.slots.get(id(results))
         if results.shape:
             kernel = getattr(kernel, "with_axes", kernel)
         if out is None:
-            result = self._new(results)
-            self.last = KernelStep(kernel, inputs, static, None, result)
             kernel, static = _known(kernel, [x._native for x in operands], static)
-            self.steps.append(KernelStep(kernel, inputs, static, None, result))
+            self.steps.append(KernelStep(kernel, inputs, static, None, self._new(results)))
         elif out < self.count or out in self.constants:
             self.stop()
         else:
             self.steps.append(KernelStep(kernel, inputs, static, out, out))
+
+    def _tells_device(self, backend: Handle) -> bool:
+        """Return whether the key has the device where the body makes arrays: the one there is, or that of operands."""
+        return has_one_device(backend) or (self.count > 0 and backend.device_key is not None)
 
     def _new(self, x: Array | None) -> int:
         """Return the slot of a new array, or of a native that no array holds."""
@@ -190,14 +192,6 @@ class Recording:
     def compute(self, program: Builder, results: list[int]) -> None:
         """Make a program compute the natives in slots from those of the operands."""
         program.compute(self._needed(results), self.constants, results)
-
-    def into(self, result: int, supports_out: Callable[..., bool]) -> list[KernelStep] | None:
-        """Return the steps, the last of which writes the result in a slot to ``out``; ``None`` where it can't be so."""
-        if self.last is None or self.last.results != result or not supports_out(self.last.kernel):
-            return None
-        *before, last = self._needed([result])
-        known = bound_kernel(last.kernel, last.static, "out").kernel
-        return [*before, (last if supports_out(known) else self.last)._replace(out="out")]
 
     def _needed(self, results: list[int]) -> list[KernelStep]:
         if any(each.out is not None for each in self.steps):

@@ -10,8 +10,22 @@ import dask.array as da
 import numpy as np
 
 from ...errors import DeviceError, InplaceUpdateError
-from ..kernels import described, kernel_modules
+from ..kernels import described
 from ..memory import export, reads_marks
+from . import (
+    creation,
+    data_type,
+    fft,
+    gradients,
+    indexing,
+    linalg,
+    manipulation,
+    searching,
+    sets,
+    sorting,
+    statistical,
+    utility,
+)
 from ._computing import Computing, joined
 from ._elementwise import elementwise_kernel
 from ._fusing import fused
@@ -29,7 +43,20 @@ class Backend(Computing):
     has_values = False
     has_shapes = False
     differentiates = False
-    modules = kernel_modules(__package__)
+    modules = (
+        creation,
+        data_type,
+        fft,
+        gradients,
+        indexing,
+        linalg,
+        manipulation,
+        searching,
+        sets,
+        sorting,
+        statistical,
+        utility,
+    )
 
     def elementwise_kernel(self, name: str) -> Callable[..., Any] | None:
         """Return NumPy's kernel, called for each chunk."""

@@ -8,10 +8,38 @@ from typing import Any, final
 
 from ...errors import DeviceError, ReadOnlyError
 from .. import base
-from ..kernels import EFFORT, described, kernel_modules
+from ..kernels import EFFORT, described
 from ..memory import aligned_copy, export
 from . import _direct as np
-from . import _items, fast
+from . import (
+    _items,
+    activations,
+    arithmetic,
+    convolution,
+    creation,
+    data_type,
+    elementwise,
+    fast,
+    fft,
+    folding,
+    gradients,
+    histograms,
+    indexing,
+    interpolation,
+    linalg,
+    linalg_solvers,
+    manipulation,
+    normalization,
+    padding,
+    products,
+    scattering,
+    searching,
+    sets,
+    sorting,
+    special,
+    statistical,
+    utility,
+)
 from ._pool import COUNTS, LARGE, POOL
 
 
@@ -39,7 +67,33 @@ class Backend(base.Backend[np.ndarray]):
     plain_keys = "basic"
     plain_values = _items.TAKES
     plain_selections = _items.SELECTING
-    modules = kernel_modules(__package__, "fast")
+    modules = (
+        convolution,
+        activations,
+        arithmetic,
+        creation,
+        data_type,
+        elementwise,
+        fft,
+        folding,
+        gradients,
+        histograms,
+        indexing,
+        interpolation,
+        linalg,
+        linalg_solvers,
+        manipulation,
+        scattering,
+        products,
+        normalization,
+        padding,
+        searching,
+        sets,
+        sorting,
+        special,
+        statistical,
+        utility,
+    )
 
     # -- what an array is -------------------------------------------------------------------------------------------
 

@@ -15,9 +15,48 @@ from torch.autograd import forward_ad
 from ...errors import DeviceError, DtypeError
 from .. import base
 from ..base.values import FLOATING
-from ..kernels import described, kernel_modules, own_error
+from ..kernels import described, own_error
 from ..memory import export
-from . import _constants, _dlpack, _fields, _indices, _targets, fast, host, inductor, pure, transformations
+from . import (
+    _constants,
+    _dlpack,
+    _fields,
+    _indices,
+    _targets,
+    activations,
+    arithmetic,
+    attention,
+    classification,
+    contraction,
+    convolution,
+    creation,
+    data_type,
+    elementwise,
+    exponentials,
+    fast,
+    fft,
+    folding,
+    gradients,
+    histograms,
+    host,
+    indexing,
+    inductor,
+    linalg,
+    linalg_solvers,
+    manipulation,
+    normalization,
+    pooling,
+    pure,
+    random,
+    scattering,
+    searching,
+    sets,
+    sorting,
+    special,
+    statistical,
+    transformations,
+    utility,
+)
 from ._items import NUMBERS, number_of
 from ._overlap import extent, independent, layout, may_share_memory
 from ._private import (
@@ -96,7 +135,36 @@ class Backend(base.Backend[Tensor]):
     memory_of = staticmethod(_targets.memory_of)
     plain_keys = "windows"
     fast = fast.PATHS
-    modules = kernel_modules(__package__, "fast", "host", "inductor", "pure", "transformations")
+    modules = (
+        attention,
+        convolution,
+        activations,
+        arithmetic,
+        classification,
+        creation,
+        data_type,
+        contraction,
+        elementwise,
+        exponentials,
+        fft,
+        folding,
+        gradients,
+        histograms,
+        indexing,
+        linalg,
+        linalg_solvers,
+        manipulation,
+        scattering,
+        normalization,
+        pooling,
+        random,
+        searching,
+        sets,
+        sorting,
+        special,
+        statistical,
+        utility,
+    )
 
     can_transform = True
     # What takes the place of kernels that write where torch transforms a function.
@@ -157,6 +225,7 @@ class Backend(base.Backend[Tensor]):
     )
     # Those in elements.
     layout_key = staticmethod(_strides)
+    device_key = staticmethod(_constants.place_key)
 
     def as_stored(self, old: Tensor, new: Tensor) -> Tensor:
         """Return a tensor that takes another one's place, where nothing is written, with the strides that it had."""
@@ -404,7 +473,10 @@ class Backend(base.Backend[Tensor]):
         # The engine has no derivative of it.
         recorded = any(x.requires_grad for x in (*natives, *values))
         if foreach_copy_ is not None and not recorded and not is_transforming():
-            foreach_copy_(natives, values)
+            # An accelerator takes lists of one dtype in one launch.
+            for dtype in {x.dtype: None for x in natives}:
+                places = [place for place, x in enumerate(natives) if x.dtype is dtype]
+                foreach_copy_([natives[place] for place in places], [values[place] for place in places])
             return
         for native, value in zip(natives, values, strict=True):
             native.copy_(value)

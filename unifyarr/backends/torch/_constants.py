@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Hashable
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,13 @@ def _first(array: np.ndarray) -> Any:
 
 
 def counted(array: np.ndarray, device: torch.device) -> Tensor | None:
-    """Return a tensor of evenly spaced numbers, or of one number, with the same bits; ``None`` for other values."""
+    """Return a tensor of evenly spaced numbers, of one number, or of ones on a diagonal: the same bits, or ``None``."""
     if array.size < 2 or array.dtype not in _FILLS:
         return None
     if array.tobytes() == array.ravel()[:1].tobytes() * array.size:
         return filled(array, device)
+    if array.ndim == 2:
+        return _diagonal(array, device)
     if array.ndim != 1 or array.dtype not in _COUNTED or device.type == "mps":
         return None
     first, step = array[0].item(), array[1].item() - array[0].item()
@@ -58,13 +61,39 @@ def counted(array: np.ndarray, device: torch.device) -> Tensor | None:
     return torch.arange(array.size, dtype=torch.float64, device=device).mul_(step).add_(first).to(DTYPES[array.dtype])
 
 
+def _diagonal(array: np.ndarray, device: torch.device) -> Tensor | None:
+    """Return a matrix that has ones on one diagonal and zeros elsewhere, ``None`` for any other."""
+    first = int(array.argmax()) if array.dtype.kind != "c" else int((array != 0).argmax())
+    offset = first if first < array.shape[1] else -(first // array.shape[1])
+    if array.tobytes() != np.eye(array.shape[0], array.shape[1], offset, array.dtype).tobytes():
+        return None
+    made = torch.zeros(array.shape, dtype=DTYPES[array.dtype], device=device)
+    made.diagonal(offset).fill_(1)
+    return made
+
+
 def constant(array: np.ndarray, device: torch.device) -> Tensor:
     """Return a tensor of one number that is only read: the same one for the same number."""
     if device.type == "meta" or count_dispatch_modes() or peek_interpreter_stack() is not None or _is_capturing(device):
         return filled(array, device)
+    return _kept(array.dtype, array.shape, array.tobytes(), device, _stream(device))
+
+
+def _stream(device: torch.device) -> int:
     # What one stream fills in another one would have to wait for.
-    stream = torch.accelerator.current_stream(device).stream_id
-    return _kept(array.dtype, array.shape, array.tobytes(), device, stream)
+    stream: int = torch.accelerator.current_stream(device).stream_id
+    return stream
+
+
+def place_key(x: Tensor) -> Hashable:
+    """Return what tensors share beside which the same numbers are kept: one object, which is told by its identity."""
+    device = x.device
+    return _place(device, 0 if x.is_cpu or x.is_meta else _stream(device))
+
+
+@cache
+def _place(device: torch.device, stream: int) -> Hashable:
+    return device, stream
 
 
 @lru_cache(_MOST)
