@@ -81,7 +81,8 @@ def test_a_number_is_a_native_that_functions_compute_with(backend: str) -> None:
     skip_unless(backend, "torch", why="torch has tensors that are no dense arrays")
     import torch
 
-    sparse = torch.tensor(1.0).to_sparse()
+    # No device that is simulated has any.
+    sparse = torch.tensor(1.0, device="cpu").to_sparse()
     for call in (lambda: ua.full(2, sparse), lambda: ua.std(ua.ones(2), correction=sparse)):
         with pytest.raises(DtypeError, match="sparse"):
             call()

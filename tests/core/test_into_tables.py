@@ -14,7 +14,7 @@ import unifyarr as ua
 from unifyarr import Container
 from unifyarr._native import core
 
-from ..natives import skip_unless
+from ..natives import on_host, skip_unless
 from ..oracle import as_numpy, assert_same
 
 
@@ -36,6 +36,7 @@ def frames(call: Callable[[], object]) -> list[str]:
     return found[1:]
 
 
+@on_host("torch's own mode of another default device is a function of Python")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_no_function_of_python_runs(backend: str, dtype: str) -> None:
     skip_unless(backend, "numpy", "torch", why="engines that write their arrays")

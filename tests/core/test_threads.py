@@ -16,7 +16,7 @@ from unifyarr._core.engines.registry import load
 from unifyarr.testing import has
 
 from ..engines import mixes_threads
-from ..kernels import replace_plain_call, skip_without_core
+from ..kernels import path_of_call, skip_without_core
 from ..natives import variable
 from ..oracle import assert_same
 from ..transformations.through import engines
@@ -232,11 +232,12 @@ def test_fast_paths_serve_the_other_threads(
     x = ua.asarray([1.0, 2.0])
     x + x
     handle, served = load(backend), list[int]()
-    plain = handle.plain["add"]
+    path = path_of_call(handle, "add")
+    fast = getattr(handle, path)
 
     def counting(*natives: Any) -> Any:
         served.append(threading.get_ident())
-        return plain(*natives)
+        return fast(*natives)
 
     own = threading.get_ident()
 
@@ -245,7 +246,7 @@ def test_fast_paths_serve_the_other_threads(
         thread = threading.Thread(target=lambda: x + x)
         # Around it derivatives are added by the fast path.
         with monkeypatch.context() as patch:
-            replace_plain_call(patch, handle, "add", counting)
+            patch.setattr(handle, path, counting)
             x + x
             thread.start()
             thread.join()

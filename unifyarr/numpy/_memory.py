@@ -9,11 +9,17 @@ import numpy as np
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.convert import backend_of
 from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
 from ._creation import layout
 from ._following import as_array, follows
+
+__all__ = [
+    "array2string", "array_repr", "array_str", "can_cast", "common_type", "finfo", "iinfo", "isfortran", "load",
+    "may_share_memory", "min_scalar_type", "result_type", "save", "savez", "savez_compressed", "shares_memory",
+]  # fmt: skip
 
 
 @follows(np.shares_memory)
@@ -117,7 +123,8 @@ def iinfo(int_type: Any) -> np.iinfo[Any]:
 
 
 def _host(a: Any) -> np.ndarray:
-    return a.to_numpy() if isinstance(a, Array) else np.asarray(a)
+    # NumPy reads no native of an accelerator.
+    return np.asarray(a) if backend_of(a) is None else as_array(a).to_numpy()
 
 
 @follows(np.array2string)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
 from ._arguments import NOT_NEGATIVE, POSITIVE, distribution
 from ._base import Base
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike
-    from ._arguments import DrawOptions, Size
+    from ..typing import ArrayLike, DTypeLike
+    from ._arguments import Size
 
 
 class Continuous(Base):
@@ -18,8 +18,15 @@ class Continuous(Base):
 
     __slots__ = ()
 
-    @distribution()
-    def random(self, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
+    def random(
+        self,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """Draw from [0, 1), uniformly.
 
         Parameters
@@ -37,11 +44,18 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.random``.
         """
-        return self._draw("random", size, options)
+        return self._draw("random", (size, dtype, device, backend, out))
 
-    @distribution()
     def uniform(
-        self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
+        self,
+        low: ArrayLike = 0.0,
+        high: ArrayLike = 1.0,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Draw from [low, high), uniformly.
 
@@ -62,10 +76,17 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.uniform``.
         """
-        return self._draw("uniform", size, options, low=low, high=high)
+        return self._draw("uniform", (size, dtype, device, backend, out), low=low, high=high)
 
-    @distribution()
-    def standard_normal(self, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
+    def standard_normal(
+        self,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """Draw from the normal distribution of mean 0 and variance 1.
 
         Of a complex dtype, the real and the imaginary part have half the variance each.
@@ -83,11 +104,19 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.standard_normal``.
         """
-        return self._draw("standard_normal", size, options, kinds="fc")
+        return self._draw("standard_normal", (size, dtype, device, backend, out), kinds="fc")
 
     @distribution(scale=NOT_NEGATIVE)
     def normal(
-        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
+        self,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Draw from the normal distribution.
 
@@ -110,11 +139,19 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.normal``.
         """
-        return self._draw("normal", size, options, kinds="fc", loc=loc, scale=scale)
+        return self._draw("normal", (size, dtype, device, backend, out), kinds="fc", loc=loc, scale=scale)
 
     @distribution(sigma=NOT_NEGATIVE)
     def lognormal(
-        self, mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
+        self,
+        mean: ArrayLike = 0.0,
+        sigma: ArrayLike = 1.0,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Draw numbers whose logarithm is normally distributed.
 
@@ -135,10 +172,17 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.lognormal``.
         """
-        return self._draw("lognormal", size, options, mean=mean, sigma=sigma)
+        return self._draw("lognormal", (size, dtype, device, backend, out), mean=mean, sigma=sigma)
 
-    @distribution()
-    def standard_exponential(self, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
+    def standard_exponential(
+        self,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """Draw from the exponential distribution of mean 1.
 
         Parameters
@@ -154,10 +198,19 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.standard_exponential``.
         """
-        return self._draw("standard_exponential", size, options)
+        return self._draw("standard_exponential", (size, dtype, device, backend, out))
 
     @distribution(scale=NOT_NEGATIVE)
-    def exponential(self, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
+    def exponential(
+        self,
+        scale: ArrayLike = 1.0,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """Draw from the exponential distribution.
 
         Parameters
@@ -175,10 +228,19 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.exponential``.
         """
-        return self._draw("exponential", size, options, scale=scale)
+        return self._draw("exponential", (size, dtype, device, backend, out), scale=scale)
 
     @distribution(shape=NOT_NEGATIVE)
-    def standard_gamma(self, shape: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
+    def standard_gamma(
+        self,
+        shape: ArrayLike,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """Draw from the gamma distribution of scale 1.
 
         Parameters
@@ -196,11 +258,19 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.standard_gamma``.
         """
-        return self._draw("standard_gamma", size, options, shape=shape)
+        return self._draw("standard_gamma", (size, dtype, device, backend, out), shape=shape)
 
     @distribution(shape=NOT_NEGATIVE, scale=NOT_NEGATIVE)
     def gamma(
-        self, shape: ArrayLike, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
+        self,
+        shape: ArrayLike,
+        scale: ArrayLike = 1.0,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Draw from the gamma distribution.
 
@@ -221,10 +291,20 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.gamma``.
         """
-        return self._draw("gamma", size, options, shape=shape, scale=scale)
+        return self._draw("gamma", (size, dtype, device, backend, out), shape=shape, scale=scale)
 
     @distribution(a=POSITIVE, b=POSITIVE)
-    def beta(self, a: ArrayLike, b: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
+    def beta(
+        self,
+        a: ArrayLike,
+        b: ArrayLike,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """Draw from the beta distribution, whose values lie between 0 and 1.
 
         Parameters
@@ -244,11 +324,19 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.beta``.
         """
-        return self._draw("beta", size, options, a=a, b=b)
+        return self._draw("beta", (size, dtype, device, backend, out), a=a, b=b)
 
     @distribution(scale=NOT_NEGATIVE)
     def laplace(
-        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
+        self,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        size: Size = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: object = None,
+        backend: str | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Draw from the Laplace distribution: an exponential one to both sides.
 
@@ -269,4 +357,4 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.laplace``.
         """
-        return self._draw("laplace", size, options, loc=loc, scale=scale)
+        return self._draw("laplace", (size, dtype, device, backend, out), loc=loc, scale=scale)
