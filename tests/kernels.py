@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from unifyarr._core.calling.shortcuts import Shortcuts
+from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.handle import Handle, declines
 from unifyarr._core.engines.registry import load
 from unifyarr._native import core
@@ -49,25 +50,28 @@ def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(_SWITCH, "keeps", False)
 
 
-def path_of_call(handle: Handle, name: str) -> str:
-    """Return the attribute in which a dispatcher finds the fast path of an operator on plain arrays."""
-    return f"fast_at_once_{name}" if handle.large is None else f"fast_{name}"
+def replace_plain_call(patch: pytest.MonkeyPatch, handle: Handle, name: str, compute: Kernel) -> None:
+    """Have a function compute plain calls of arrays; without the compiled core there's nothing that it replaces."""
+    if core is not None:
+        patch.setitem(handle.plain, name, core.PlainCall(handle, (compute, None, None, None, None, compute, None)))
 
 
 @contextmanager
 def without_fast_paths(handle: Handle) -> Iterator[None]:
-    """Have every fast path of a backend decline: these hold kernels of their own."""
-    attributes = vars(handle)
-    paths = {name: path for name, path in attributes.items() if name.startswith("fast_") and name != "fast_forms"}
-    # There are hundreds, and tests do this thousands of times: one update of the dictionary sets them all.
-    attributes.update({name: _fails if name.startswith(_WRITING_PATHS) else _declines for name in paths})
+    """Have every plain call of a backend, and its own ways for items, leave calls to others: these hold kernels."""
+    items = {name: getattr(handle, name) for name in _ITEMS}
+    plain = dict(handle.plain)
+    vars(handle).update({name: _fails if name.startswith("fast_set_") else _declines for name in items})
+    handle.plain.update(dict.fromkeys(DECLARATIONS, declines))
     try:
         yield
     finally:
-        attributes.update(paths)
+        vars(handle).update(items)
+        handle.plain.clear()
+        handle.plain.update(plain)
 
 
-_WRITING_PATHS = ("fast_out_", "fast_several_", "fast_set_")
+_ITEMS = "fast_get_item", "fast_get_copy", "fast_get_transpose", "fast_set_item", "fast_set_copy"
 
 
 def _fails(*arguments: Any) -> bool:

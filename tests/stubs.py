@@ -15,7 +15,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 import unifyarr as ua
+import unifyarr.numpy
 from unifyarr import functions
 from unifyarr._core.declaring.declare import Declaration
 
@@ -24,6 +27,11 @@ HEADER = "# Written by ``python -m tests.stubs`` from the declarations: change t
 SPACES = {
     "functions/__init__.pyi": functions,
     **{f"{name}.pyi": getattr(ua, name) for name in ("fft", "linalg", "nn", "signal", "special")},
+}
+# Namespaces whose names stand in other files: the stubs say in which.
+GATHERED = {
+    "numpy/__init__.pyi": unifyarr.numpy,
+    **{f"numpy/{path}.pyi": getattr(unifyarr.numpy, path.partition("/")[0]) for path in ("linalg/__init__", "random")},
 }
 # What a call gives if it takes one, and where these are from.
 OTHERS = {"Container": "unifyarr.container.container", "Variable": "unifyarr.graph.core.basic"}
@@ -178,14 +186,44 @@ def _origin(module: str, name: str) -> tuple[str, str]:
     return module, name
 
 
-def stubs() -> dict[Path, str]:
-    """Return the stubs by their files."""
-    return {ROOT / path: Stub(space, path).text() for path, space in SPACES.items()}
+def gathered(space: ModuleType) -> str:
+    """Return the stub of a namespace of NumPy's names, which imports each from where it stands."""
+    package = str(space.__spec__.parent)  # type: ignore[union-attr]
+    theirs = sys.modules[space.__name__.removeprefix("unifyarr.")]
+    others = [each for name, each in sorted(sys.modules.items()) if name.startswith(f"{package}._")]
+    lines = []
+    for name in (*(("__version__", "testing") if theirs is np else ()), *sorted(space.__all__)):
+        value = getattr(space, name)
+        if isinstance(value, ModuleType) and value.__name__.startswith("unifyarr"):
+            lines.append(f"from . import {name} as {name}")
+        elif getattr(theirs, name, None) is value:
+            lines.append(f"from {theirs.__name__} import {name} as {name}")
+        elif isinstance(value, unifyarr.numpy.ufunc):
+            lines.append(f"{name}: ufunc")
+        else:
+            lines.append(_import_of(name, value, others))
+    return "\n".join([HEADER, "from typing import Any", *lines, ""])
+
+
+def _import_of(name: str, value: Any, modules: list[ModuleType]) -> str:
+    wanted = getattr(value, "__func__", value)
+    found = [(key, each) for each in modules for key, own in vars(each).items() if own is wanted and key[0] != "_"]
+    # The file that it stands in, of those that import it.
+    found.sort(key=lambda place: (place[1].__name__ != getattr(wanted, "__module__", None), place[0] != name))
+    if not found:
+        return f"{name}: Any"
+    key, module = found[0]
+    return f"from .{module.__name__.rpartition('.')[2]} import {key} as {name}"
+
+
+def text(path: str) -> str:
+    """Return the stub in a file."""
+    return Stub(SPACES[path], path).text() if path in SPACES else gathered(GATHERED[path])
 
 
 def main() -> None:
-    for path, text in stubs().items():
-        path.write_text(text)
+    for path in (*SPACES, *GATHERED):
+        (ROOT / path).write_text(text(path))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS, Declaration
-from unifyarr._core.declaring.fast import install, serve
+from unifyarr._core.declaring.fast import serve
 from unifyarr._core.engines import registry
 from unifyarr._core.engines.handle import LOADED
 from unifyarr._core.engines.registry import load
@@ -23,7 +23,7 @@ from unifyarr.errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, Debug
 from unifyarr.testing import lacks, needs
 
 from ..functions import test_out as table
-from ..kernels import path_of_call, skip_without_core
+from ..kernels import replace_plain_call, skip_without_core
 from ..natives import skip_unless, values_of, variable
 from ..oracle import as_numpy
 from .test_aliasing import TESTED, cases_of
@@ -540,9 +540,8 @@ def served(backend: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
     x = ua.asarray([1.0, 2.0])
     x + x
     calls: list[Any] = []
-    path = path_of_call(handle, "add")
-    fast = getattr(handle, path)
-    monkeypatch.setattr(handle, path, lambda *natives: calls.append(natives) or fast(*natives))
+    plain = handle.plain["add"]
+    replace_plain_call(monkeypatch, handle, "add", lambda *natives: calls.append(natives) or plain(*natives))
 
     def add() -> bool:
         calls.clear()
@@ -579,10 +578,8 @@ def test_a_backend_loaded_inside_is_checked_too(backend: str, monkeypatch: pytes
     calls: list[Any] = []
     with ua.debug():
         handle = load(backend)
-        install(handle, DECLARATIONS["add"])
-        path = path_of_call(handle, "add")
-        fast = getattr(handle, path)
-        monkeypatch.setattr(handle, path, lambda *natives: calls.append(natives) or fast(*natives))
+        plain = handle.plain["add"]
+        replace_plain_call(monkeypatch, handle, "add", lambda *natives: calls.append(natives) or plain(*natives))
         x = ua.asarray([1.0, 2.0])
         assert x._backend is handle
         x + x

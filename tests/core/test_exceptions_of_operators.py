@@ -19,7 +19,7 @@ from unifyarr._core.engines.registry import load
 from unifyarr._native import core
 from unifyarr.errors import UnifyarrError
 
-from ..kernels import path_of_call
+from ..kernels import replace_plain_call
 from ..natives import skip_unless
 
 pytestmark = pytest.mark.skipif(core is None, reason="the package was installed without its compiled part")
@@ -105,7 +105,7 @@ def test_an_engine_that_fails_is_asked_once(
         calls.append(natives)
         raise error("mine")
 
-    monkeypatch.setattr(handle, path_of_call(handle, "add"), fails)
+    replace_plain_call(monkeypatch, handle, "add", fails)
     with pytest.raises(Exception, match="mine") as caught:
         x + x
     assert len(calls) == 1
@@ -119,7 +119,7 @@ def test_what_interrupts_an_engine_passes(backend: str, monkeypatch: pytest.Monk
     def interrupted(*natives: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(handle, path_of_call(handle, "add"), interrupted)
+    replace_plain_call(monkeypatch, handle, "add", interrupted)
     with pytest.raises(KeyboardInterrupt):
         x + x
 

@@ -16,7 +16,7 @@ from unifyarr._core.engines.registry import load
 from unifyarr.testing import has
 
 from ..engines import mixes_threads
-from ..kernels import path_of_call, skip_without_core
+from ..kernels import replace_plain_call, skip_without_core
 from ..natives import variable
 from ..oracle import assert_same
 from ..transformations.through import engines
@@ -232,12 +232,11 @@ def test_fast_paths_serve_the_other_threads(
     x = ua.asarray([1.0, 2.0])
     x + x
     handle, served = load(backend), list[int]()
-    path = path_of_call(handle, "add")
-    fast = getattr(handle, path)
+    plain = handle.plain["add"]
 
     def counting(*natives: Any) -> Any:
         served.append(threading.get_ident())
-        return fast(*natives)
+        return plain(*natives)
 
     own = threading.get_ident()
 
@@ -246,7 +245,7 @@ def test_fast_paths_serve_the_other_threads(
         thread = threading.Thread(target=lambda: x + x)
         # Around it derivatives are added by the fast path.
         with monkeypatch.context() as patch:
-            patch.setattr(handle, path, counting)
+            replace_plain_call(patch, handle, "add", counting)
             x + x
             thread.start()
             thread.join()

@@ -27,7 +27,8 @@ static PyObject *map_together(const OfLeaf *of_leaf, PyObject *const *values, co
 {
     Engine *engine = of_leaf->paths && of_leaf->nests <= 2 ? engine_of_nest(first) : NULL;
     int has_one = engine ? has_one_device(engine) : 0, is_mutable = engine && engine->is_mutable, column = 0;
-    PyObject *path = engine ? path_of(engine, of_leaf->paths, is_mutable ? TOGETHER : SEVERAL) : NULL, *made = NULL;
+    PlainCall *entry = engine && has_one >= 0 && has_one != is_mutable ? entry_of(engine, of_leaf->paths->name) : NULL;
+    PyObject *path = entry ? entry->forms[is_mutable ? TOGETHER : SEVERAL] : NULL, *made = NULL;
     Nest *nests[2] = {NULL, NULL};
     int count = 0;
     for (Py_ssize_t i = 0; path && i < of_leaf->nests; i++) {
@@ -38,7 +39,8 @@ static PyObject *map_together(const OfLeaf *of_leaf, PyObject *const *values, co
         }
     }
     Leaves leaves;
-    if (!path || has_one < 0 || has_one == is_mutable) {
+    if (!path) {
+        Py_XDECREF(entry);
         return NULL;
     }
     if (take_leaves(&leaves, engine, nests[0], nests[1])) {
@@ -53,6 +55,7 @@ static PyObject *map_together(const OfLeaf *of_leaf, PyObject *const *values, co
         }
     }
     forget_leaves(&leaves);
+    Py_DECREF(entry);
     return made;
 }
 

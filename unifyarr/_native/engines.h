@@ -1,4 +1,4 @@
-/* Backends as calls of plain arrays see them: their fast paths, by function and form. */
+/* Backends as calls of plain arrays see them: data about their arrays, and their plain calls by function. */
 
 /* The functions that have operators, in the order of the slots of numbers, and how Python names their methods. */
 #define EACH_BINARY(_) \
@@ -35,16 +35,13 @@ enum { EACH_FUNCTION(NUMBER_OF) FUNCTIONS };
 #define NAME_OF(method, function) #function,
 static const char *const NAMES[FUNCTIONS] = {EACH_FUNCTION(NAME_OF)};
 
-/* Forms of fast paths, and of the methods in Python that serve all other operands. */
-enum { ON_ARRAYS, WITH_SCALAR, REFLECTED, INTO_OUT, ON_LARGE, AT_ONCE, SEVERAL, TOGETHER, FORMS };
-static const char *const PREFIXES[FORMS] = {"",       "scalar_",  "reflected_", "out_",
-                                            "large_", "at_once_", "several_",   "together_"};
+/* Forms of the methods in Python that serve all other operands. */
 enum { PLAIN, BACKWARDS, IN_PLACE, METHODS };
 static const char *const METHOD_FORMS[METHODS] = {"", "reflected", "in_place"};
 
-/* What a function is called, with its namespace, and its fast paths. */
+/* What a function is called, with its namespace. */
 typedef struct {
-    PyObject *name, *forms[FORMS];
+    PyObject *name;
 } Paths;
 
 /* Which keys an engine takes as NumPy does: slices with positive steps, alone or among integers and new axes, or all basic
@@ -82,8 +79,8 @@ typedef struct {
     const Exchange *exchange;
     /* Whether it has one device, once that was asked. */
     char knows_devices, has_one_device;
-    /* Those of the handle, where its fast paths are. */
-    PyObject *attributes;
+    /* Those of the handle, and its plain calls by the names of functions. */
+    PyObject *attributes, *plain;
 } Engine;
 
 /* Backends are loaded for good. */
@@ -98,14 +95,12 @@ static PyTypeObject *array_type = NULL, *view_type = NULL;
 static PyObject *mode_variable = NULL;
 /* `wrap(as_native(result), backend)`, and what finds the error to raise for an engine's. */
 static PyObject *wrap_other = NULL, *explain = NULL;
-/* Of `writing/storing.py`: whether an array may be written now, and what writes it. */
-static PyObject *takes_small = NULL, *put_small = NULL;
 /* Of `engines/current.py`: the variable of the backend's name in a scope, what has the default's, and loaded backends by name. */
 static PyObject *scoped_name = NULL, *default_backend = NULL, *loaded_backends = NULL;
 static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
 /* The dtype of the latter. */
 static PyObject *numpy_double = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_flags, *text_writeable, *text_native, *text_name;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_flags, *text_writeable, *text_native, *text_name, *text_writable_by, *text_transformation;
 
 /* What reads an attribute of a class's instances, if it's written in C, which is sooner than by name; else NULL. */
 static const PyGetSetDef *getter_of(PyTypeObject *type, PyObject *name)
@@ -149,14 +144,14 @@ static int number_in(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* take_engine(handle, attributes, native_type, large, is_mutable, cell, idle, borrow, type_key, layout_key, device_key, keys, values, selecting): serve arrays of a backend. */
+/* take_engine(handle, attributes, plain, native_type, large, is_mutable, cell, idle, borrow, type_key, layout_key, device_key, keys, values, selecting): serve arrays of a backend. */
 static PyObject *take_engine(PyObject *module, PyObject *args)
 {
-    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow, *type_key, *layout_key, *device_key, *values, *selecting;
+    PyObject *handle, *attributes, *plain, *native_type, *cell, *idle, *borrow, *type_key, *layout_key, *device_key, *values, *selecting;
     const char *keys;
     Py_ssize_t large;
     int is_mutable;
-    if (!PyArg_ParseTuple(args, "OO!O!npOOOOOOsOO!", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large,
+    if (!PyArg_ParseTuple(args, "OO!O!O!npOOOOOOsOO!", &handle, &PyDict_Type, &attributes, &PyDict_Type, &plain, &PyType_Type, &native_type, &large,
                           &is_mutable, &cell, &idle, &borrow, &type_key, &layout_key, &device_key, &keys, &values, &PyFrozenSet_Type, &selecting)) {
         return NULL;
     }
@@ -174,6 +169,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         }
         engine->handle = Py_NewRef(handle);
         engine->attributes = Py_NewRef(attributes);
+        engine->plain = Py_NewRef(plain);
         engine->native_type = (PyTypeObject *)Py_NewRef(native_type);
         engine->large = large;
         engine->is_mutable = is_mutable;
@@ -212,19 +208,18 @@ static PyObject *take_method(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* set_up(array_type, view_type, mode, wrap, explain, takes_small, put_small, numpy_array, numpy_float64, numpy_double, scoped,
-   default, loaded) */
+/* set_up(array_type, view_type, mode, wrap, explain, numpy_array, numpy_float64, numpy_double, scoped, default, loaded) */
 static PyObject *set_up(PyObject *module, PyObject *args)
 {
-    PyObject *given[13], **kept[13] = {
-        (PyObject **)&array_type, (PyObject **)&view_type, &mode_variable, &wrap_other, &explain, &takes_small, &put_small,
-        (PyObject **)&numpy_array, (PyObject **)&numpy_float64, &numpy_double, &scoped_name, &default_backend, &loaded_backends};
-    if (!PyArg_ParseTuple(args, "O!O!OOOOOO!O!OOOO!", &PyType_Type, given, &PyType_Type, given + 1, given + 2, given + 3,
-                          given + 4, given + 5, given + 6, &PyType_Type, given + 7, &PyType_Type, given + 8, given + 9,
-                          given + 10, given + 11, &PyDict_Type, given + 12)) {
+    PyObject *given[11], **kept[11] = {
+        (PyObject **)&array_type, (PyObject **)&view_type, &mode_variable, &wrap_other, &explain, (PyObject **)&numpy_array,
+        (PyObject **)&numpy_float64, &numpy_double, &scoped_name, &default_backend, &loaded_backends};
+    if (!PyArg_ParseTuple(args, "O!O!OOOO!O!OOOO!", &PyType_Type, given, &PyType_Type, given + 1, given + 2, given + 3,
+                          given + 4, &PyType_Type, given + 5, &PyType_Type, given + 6, given + 7, given + 8, given + 9,
+                          &PyDict_Type, given + 10)) {
         return NULL;
     }
-    for (int i = 0; i < 13; i++) {
+    for (int i = 0; i < 11; i++) {
         Py_XSETREF(*kept[i], Py_NewRef(given[i]));
     }
 #ifndef Py_TRACE_REFS
@@ -233,26 +228,12 @@ static PyObject *set_up(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static int name_paths(Paths *paths, PyObject *name, PyObject *qualified)
-{
-    paths->name = Py_NewRef(qualified);
-    for (int form = 0; form < FORMS; form++) {
-        if (!(paths->forms[form] = PyUnicode_FromFormat("fast_%s%U", PREFIXES[form], name))) {
-            return -1;
-        }
-        PyUnicode_InternInPlace(&paths->forms[form]);
-    }
-    return 0;
-}
-
 static int intern_names(void)
 {
     for (int i = 0; i < FUNCTIONS; i++) {
-        PyObject *name = PyUnicode_InternFromString(NAMES[i]);
-        if (!name || name_paths(&paths_of[i], name, name) < 0) {
+        if (!(paths_of[i].name = PyUnicode_InternFromString(NAMES[i]))) {
             return -1;
         }
-        Py_DECREF(name);
     }
     text_value = PyUnicode_InternFromString("value");
     text_tape = PyUnicode_InternFromString("tape");
@@ -266,20 +247,12 @@ static int intern_names(void)
     text_writeable = PyUnicode_InternFromString("writeable");
     text_native = PyUnicode_InternFromString("_native");
     text_name = PyUnicode_InternFromString("name");
+    text_writable_by = PyUnicode_InternFromString("writable_by");
+    text_transformation = PyUnicode_InternFromString("transformation");
     return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_base &&
-                   text_flags && text_writeable && text_native && text_name
+                   text_flags && text_writeable && text_native && text_name && text_writable_by && text_transformation
                ? 0
                : -1;
-}
-
-/* A fast path, borrowed; NULL where there is none. */
-static PyObject *path_of(const Engine *engine, const Paths *paths, int form)
-{
-    PyObject *path = PyDict_GetItemWithError(engine->attributes, paths->forms[form]);
-    if (!path) {
-        PyErr_Clear();
-    }
-    return path;
 }
 
 /* Whether a native is plain: of the engine's usual class, outside of its traces; -1 with an error set. */

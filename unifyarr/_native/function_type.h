@@ -62,9 +62,6 @@ static void free_function(PyObject *self)
     clear_function(self);
     Py_CLEAR(function->names);
     Py_CLEAR(function->paths.name);
-    for (int form = 0; form < FORMS; form++) {
-        Py_CLEAR(function->paths.forms[form]);
-    }
     Py_TYPE(self)->tp_free(self);
 }
 

@@ -67,17 +67,17 @@ static int take_numbers(Function *function, PyObject *dispatcher)
 
 static int take_texts(Function *function, PyObject *dispatcher)
 {
-    PyObject *name = PyObject_GetAttrString(dispatcher, "name"), *roles = PyObject_GetAttrString(dispatcher, "roles");
+    PyObject *roles = PyObject_GetAttrString(dispatcher, "roles");
     PyObject *qualified = PyObject_GetAttrString(dispatcher, "qualified_name");
     const char *text = roles ? PyBytes_AsString(roles) : NULL;
-    int taken = name && qualified && text ? name_paths(&function->paths, name, qualified) : -1;
-    if (taken == 0) {
+    if (qualified && text) {
+        PyUnicode_InternInPlace(&qualified);
+        function->paths.name = Py_NewRef(qualified);
         strncpy(function->roles, text, MOST_PARAMETERS);
     }
-    Py_XDECREF(name);
     Py_XDECREF(roles);
     Py_XDECREF(qualified);
-    return taken;
+    return qualified && text ? 0 : -1;
 }
 
 static int take_parameters(Function *function, PyObject *dispatcher)

@@ -24,6 +24,8 @@ static int keeps_calls = 1;
 typedef struct {
     const Engine *engine;
     int count, inputs, by_layout, n_words;
+    /* How many of the inputs, the first ones, are natives of targets. */
+    int targets;
     PyObject *facts[MOST_FACTS], *input[MOST_FACTS];
     /* Dtypes and shapes of natives that are described in numbers. */
     int64_t words[MOST_WORDS];

@@ -38,13 +38,141 @@ static PyObject *leave_refused(const Function *function, const Engine *engine)
     return NULL;
 }
 
-/* Whether a known call may write to an array; -1 with an error set. */
-static int may_write(PyObject *out, const Engine *engine)
+/* As in `writing/storing.py`. */
+enum { MOST_COPIED = 1 << 15 };
+
+/* Whether results may be computed before they are written to targets; -1 with an error set. */
+static int may_copy(Engine *engine, PyObject *const *targets, Py_ssize_t count)
 {
-    PyObject *takes = PyObject_CallFunctionObjArgs(takes_small, out, engine->handle, NULL);
-    int may = takes ? PyObject_IsTrue(takes) : -1;
-    Py_XDECREF(takes);
+    int may = 1;
+    for (Py_ssize_t i = 0; engine->is_mutable && i < count && may > 0; i++) {
+        Py_ssize_t bytes = bytes_of(engine, targets[i]);
+        may = bytes < 0 ? -1 : bytes <= MOST_COPIED;
+        may = may > 0 && engine->flags ? is_writable(engine, targets[i]) : may;
+    }
     return may;
+}
+
+/* The natives of what a program gave, in a list, which has the only references to them; a reference is taken over. NULL with
+   an error set. */
+static PyObject *natives_of(PyObject *result)
+{
+    PyObject *natives = PyList_New(0);
+    Py_ssize_t count = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) : 1;
+    for (Py_ssize_t i = 0; natives && i < count; i++) {
+        PyObject *one = PyTuple_Check(result) ? PyTuple_GET_ITEM(result, i) : result;
+        PyObject *native = is_array(one) ? native_of(one) : Py_NewRef(one);
+        if (!native || PyList_Append(natives, native) < 0) {
+            Py_CLEAR(natives);
+        }
+        Py_XDECREF(native);
+    }
+    Py_DECREF(result);
+    return natives;
+}
+
+/* Whether a value that nothing else refers to fits the native of an engine that describes natives, lies apart from it, and the
+   engine lets that be written; -1 with an error set. */
+static int can_write_described(const Engine *engine, PyObject *native, PyObject *value)
+{
+    PyObject *asked = PyDict_GetItemWithError(engine->attributes, text_writable_by);
+    PyObject *transformation = PyDict_GetItemWithError(engine->attributes, text_transformation);
+    Layout target, given;
+    if (!engine->exchange || !asked || asked == Py_None || Py_REFCNT(value) > 1 || Py_TYPE(value) != engine->native_type) {
+        return 0;
+    }
+    PyObject *told = PyObject_GetAttr(native, asked), *hides = told ? Py_NewRef(Py_None) : NULL;
+    if (told && transformation && transformation != Py_None) {
+        Py_SETREF(hides, PyObject_CallNoArgs(transformation));
+    }
+    Py_XDECREF(told);
+    Py_XDECREF(hides);
+    if (hides != Py_None) {
+        return hides ? 0 : -1;
+    }
+    return lies_apart(engine->exchange, native, &value, 1) && describe(engine->exchange, native, &target) &&
+           describe(engine->exchange, value, &given) && is_alike(&target, &given) &&
+           !memcmp(&target.dtype, &given.dtype, sizeof target.dtype);
+}
+
+/* Write what a program gave, a reference to which is taken over, to targets: one array, or a tuple of them. All of them are
+   written, or it's NotImplemented. */
+static PyObject *written(const Told *told, PyObject *result, PyObject *out)
+{
+    if (PyTuple_Check(out) ? !PyTuple_Check(result) || PyTuple_GET_SIZE(result) != told->targets : PyTuple_Check(result)) {
+        Py_DECREF(result);
+        return Py_NewRef(Py_NotImplemented);
+    }
+    PyObject *natives = natives_of(result), *targets = PyList_New(told->targets);
+    Leaves leaves = {(Engine *)told->engine, PyTuple_Check(out) ? PySequence_List(out) : Py_BuildValue("[O]", out), {targets, NULL}};
+    for (int i = 0; targets && i < told->targets; i++) {
+        PyList_SET_ITEM(targets, i, Py_NewRef(told->input[i]));
+    }
+    int is_done = natives && targets && leaves.arrays ? 0 : -1;
+    if (!is_done && told->targets == 1) {
+        is_done = can_write_described(told->engine, told->input[0], PyList_GET_ITEM(natives, 0));
+        if (is_done > 0 && PyObject_SetItem(told->input[0], Py_Ellipsis, PyList_GET_ITEM(natives, 0)) < 0) {
+            is_done = -1;
+        }
+    }
+    is_done = is_done ? is_done : write_leaves(&leaves, natives);
+    Py_XDECREF(natives);
+    forget_leaves(&leaves);
+    return is_done < 0 ? NULL : Py_NewRef(is_done ? out : Py_NotImplemented);
+}
+
+/* Whether the target of a call lies apart from what the program takes. */
+static int is_apart(const Told *told)
+{
+    PyObject *others[MOST_FACTS];
+    Py_ssize_t count = 0;
+    for (int i = told->targets; i < told->inputs; i++) {
+        if (told->input[i] != Py_None) {
+            others[count++] = told->input[i];
+        }
+    }
+    return told->engine->exchange && lies_apart(told->engine->exchange, told->input[0], others, count);
+}
+
+/* Do a known call into targets, by its two programs; NotImplemented leaves it to Python. */
+static PyObject *run_into(const Function *function, const Told *told, PyObject *programs, PyObject *out)
+{
+    PyObject *into = Py_NewRef(PyList_GET_ITEM(programs, 1)), *first = Py_NewRef(PyList_GET_ITEM(programs, 0)), *result = NULL;
+    if (into != Py_None && is_apart(told)) {
+        result = PyObject_Vectorcall(into, told->input, told->inputs, NULL);
+        if (result == told->input[0]) {
+            Py_SETREF(result, Py_NewRef(out));
+        } else if (result) {
+            if (result != Py_NotImplemented) {
+                /* The kernel doesn't write there. */
+                PyList_SetItem(programs, 1, Py_NewRef(Py_None));
+            }
+            Py_SETREF(result, Py_NewRef(Py_NotImplemented));
+        }
+    } else {
+        int may = may_copy((Engine *)told->engine, told->input, told->targets);
+        if (may > 0) {
+            result = PyObject_Vectorcall(first, told->input + told->targets, told->inputs - told->targets, NULL);
+            result = result && result != Py_NotImplemented ? written(told, result, out) : result;
+        } else if (!may) {
+            result = Py_NewRef(Py_NotImplemented);
+        }
+    }
+    Py_DECREF(first);
+    Py_DECREF(into);
+    return result ? result : leave_refused(function, told->engine);
+}
+
+/* Note what tells the targets of a call apart, and their natives, which programs take first; 0 where it's for Python. */
+static int tell_targets(Told *told, PyObject *out)
+{
+    int is_told = add_fact(told, Py_NewRef(Py_TYPE(out))), several = PyTuple_CheckExact(out);
+    for (Py_ssize_t i = 0; is_told && i < (several ? PyTuple_GET_SIZE(out) : 1); i++) {
+        PyObject *one = several ? PyTuple_GET_ITEM(out, i) : out;
+        is_told = Py_IS_TYPE(one, array_type) && tell_array(told, one, 0);
+    }
+    told->targets = told->inputs;
+    return is_told;
 }
 
 /* Run the program of a known call; NotImplemented leaves the call to Python. */
@@ -58,23 +186,16 @@ static PyObject *run_known(const Function *function, const Told *told, PyObject 
             return idle < 0 ? NULL : Py_NewRef(Py_NotImplemented);
         }
     }
+    if (out != Py_None) {
+        return PyList_Check(program) ? run_into(function, told, program, out) : Py_NewRef(Py_NotImplemented);
+    }
     Py_INCREF(program);
     PyObject *native = call_kernel(program, told->input, told->inputs, NULL);
     Py_DECREF(program);
     if (!native) {
         return leave_refused(function, engine);
     }
-    if (native == Py_NotImplemented) {
-        return native;
-    }
-    if (out == Py_None) {
-        return function->takes_arrays ? native : array_of(native, engine);
-    }
-    PyObject *put = PyObject_CallFunctionObjArgs(put_small, out, native, NULL);
-    int done = put ? PyObject_IsTrue(put) : -1;
-    Py_XDECREF(put);
-    Py_DECREF(native);
-    return done < 0 ? NULL : Py_NewRef(done ? out : Py_NotImplemented);
+    return native == Py_NotImplemented || function->takes_arrays ? native : array_of(native, engine);
 }
 
 /* The backend where a function makes arrays, a new reference; NULL with an error set. */
@@ -103,7 +224,7 @@ static PyObject *call_known(Function *function, PyObject *const *values)
     PyObject *result = NULL, *program = NULL, *handle = NULL;
     PyObject *out = function->out < 0 ? Py_None : values[function->out];
     told.engine = NULL;
-    told.count = told.inputs = told.n_words = 0;
+    told.count = told.inputs = told.n_words = told.targets = 0;
     told.by_layout = function->by_layout;
     if (function->version != known_version) {
         forget_known(function);
@@ -114,15 +235,10 @@ static PyObject *call_known(Function *function, PyObject *const *values)
         handle = usual_handle(function);
         told.engine = handle ? engine_of(handle) : NULL;
         Py_XDECREF(handle);
+    } else if (Py_IS_TYPE(out, array_type) && !function->is_bound) {
+        told.engine = engine_of(((Slots *)out)->backend);
     }
-    if (told.engine && out != Py_None) {
-        /* No fact tells this. */
-        int may = may_write(out, told.engine);
-        if (may <= 0) {
-            return may < 0 ? NULL : Py_NewRef(Py_NotImplemented);
-        }
-    }
-    if (!told.engine ||
+    if (!told.engine || (out != Py_None && !tell_targets(&told, out)) ||
         !tell_call(&told, function->roles, values, function->count, function->takes_arrays, function->shows)) {
         if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) {
             /* Python says why. */

@@ -78,10 +78,15 @@ static int place(const Exchange *exchange, PyObject *native, Layout *layout, uin
     return layout->data != NULL;
 }
 
+static int is_on_same_device(const Layout *one, const Layout *other)
+{
+    return one->device.type == other->device.type && one->device.id == other->device.id;
+}
+
 /* Whether natives have the same shape, on the same device. */
 static int is_alike(const Layout *one, const Layout *other)
 {
-    if (one->ndim != other->ndim || one->device.type != other->device.type || one->device.id != other->device.id) {
+    if (one->ndim != other->ndim || !is_on_same_device(one, other)) {
         return 0;
     }
     for (int32_t i = 0; i < one->ndim; i++) {
@@ -90,6 +95,19 @@ static int is_alike(const Layout *one, const Layout *other)
         }
     }
     return 1;
+}
+
+/* Whether a native lies apart from others, on their device. */
+static int lies_apart(const Exchange *exchange, PyObject *native, PyObject *const *others, Py_ssize_t count)
+{
+    Layout layout, other;
+    uintptr_t start, end, first, last;
+    int is_apart = place(exchange, native, &layout, &start, &end);
+    for (Py_ssize_t i = 0; is_apart && i < count; i++) {
+        is_apart = place(exchange, others[i], &other, &first, &last) && is_on_same_device(&layout, &other) &&
+                   (last <= start || end <= first);
+    }
+    return is_apart;
 }
 
 /* Whether a kernel may read a native while it writes another one of the same shape, on the same device: they lie apart. */

@@ -102,9 +102,9 @@ static int spare_natives(PyObject *x, PyObject *y, char *base)
     return found;
 }
 
-/* The fast path of natives, or of a native and a number, called on them; NotImplemented leaves the call to Python.
-   `slot` is the frame of an operator's slot, NULL in a call of a function. */
-static PyObject *call_natives(PyObject *x, PyObject *y, PyObject *one, PyObject *two, int form, const Paths *paths,
+/* Compute natives, or a native and a number, as an entry says; NotImplemented leaves the call to Python. `slot` is the
+   frame of an operator's slot, NULL in a call of a function. */
+static PyObject *call_natives(PyObject *x, PyObject *y, PyObject *one, PyObject *two, int form, const PlainCall *entry,
                               const Engine *engine, char *slot)
 {
     if (form == ON_ARRAYS && engine->cell && Py_TYPE(one) == engine->native_type && (!two || Py_TYPE(two) == Py_TYPE(one))) {
@@ -114,7 +114,7 @@ static PyObject *call_natives(PyObject *x, PyObject *y, PyObject *one, PyObject 
         }
         form = idle ? AT_ONCE : form;
     }
-    PyObject *path = path_of(engine, paths, form), *large = engine->large ? path_of(engine, paths, ON_LARGE) : NULL;
+    PyObject *path = entry->forms[form], *large = engine->large ? entry->forms[ON_LARGE] : NULL;
     if (large) {
         Py_ssize_t bytes = bytes_of(engine, one);
         if (bytes < 0) {
@@ -177,8 +177,11 @@ static PyObject *compute_plain(PyObject *x, PyObject *y, const Paths *paths, cha
             other = made;
         }
     }
-    PyObject *result = call_natives(x, y, native, other, form, paths, engine, slot);
+    PlainCall *entry = entry_of(engine, paths->name);
+    PyObject *result = entry ? call_natives(x, y, native, other, form, entry, engine, slot)
+                       : PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     Py_XDECREF(made);
+    Py_XDECREF(entry);
     if (!result) {
         explain_error(x, y, NULL, paths, engine);
         return NULL;
@@ -198,16 +201,23 @@ static PyObject *compute_into(PyObject *x, PyObject *y, PyObject *out, const Pat
     }
     Slots *array = (Slots *)x;
     Engine *engine = ((Slots *)out)->backend == array->backend ? engine_of(array->backend) : NULL;
-    PyObject *other = y ? NULL : Py_None, *path = engine ? path_of(engine, paths, INTO_OUT) : NULL;
+    PyObject *other = y ? NULL : Py_None;
     if (y && Py_IS_TYPE(y, array_type)) {
         other = ((Slots *)y)->backend == array->backend ? ((Slots *)y)->native : NULL;
     } else if (y && is_number(y)) {
         other = y;
     }
-    if (!path || !array->native || !other || !((Slots *)out)->native) {
+    if (!engine || !array->native || !other || !((Slots *)out)->native) {
         return Py_NewRef(Py_NotImplemented);
     }
+    PlainCall *entry = entry_of(engine, paths->name);
+    PyObject *path = entry ? entry->forms[INTO_OUT] : NULL;
+    if (!path) {
+        Py_XDECREF(entry);
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
+    }
     PyObject *done = call_path(path, array->native, other, out);
+    Py_DECREF(entry);
     int is_done = done ? PyObject_IsTrue(done) : -1;
     Py_XDECREF(done);
     if (is_done < 0) {

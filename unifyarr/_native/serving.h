@@ -18,12 +18,13 @@ static PyObject *create(const Function *function, PyObject *const *values)
         return NULL;
     }
     const Engine *engine = engine_of(handle);
-    path = engine ? path_of(engine, &function->paths, ON_ARRAYS) : NULL;
+    PlainCall *entry = engine ? entry_of(engine, function->paths.name) : NULL;
+    path = entry ? Py_XNewRef(entry->forms[ON_ARRAYS]) : NULL;
     Py_DECREF(handle);
+    Py_XDECREF(entry);
     if (!path) {
-        return Py_NewRef(Py_NotImplemented);
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     }
-    Py_INCREF(path);
     result = PyObject_Vectorcall(path, taken, count, NULL);
     Py_DECREF(path);
     if (result) {

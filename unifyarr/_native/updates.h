@@ -1,10 +1,10 @@
 /* Updates of containers: `c += d` writes all leaves or none. All of them are computed and looked at before the first one is
 written, and while they are written no bytecode runs. What isn't usual is left to Python (`calling/mapping.py`). */
 
-/* Whether a native may be written, and holds its own memory; -1 with an error set. */
-static int is_writable_block(Engine *engine, PyObject *native)
+/* Whether a native has a flag that says that it may be written; -1 with an error set. */
+static int is_writable(Engine *engine, PyObject *native)
 {
-    PyObject *flags = engine->flags && owns_memory(engine, native) ? attribute(native, engine->flags, text_flags) : NULL;
+    PyObject *flags = engine->flags ? attribute(native, engine->flags, text_flags) : NULL;
     if (!flags) {
         return PyErr_Occurred() ? -1 : 0;
     }
@@ -26,25 +26,28 @@ static int by_address(const void *one, const void *other)
 }
 
 /* Whether values that nothing else refers to fit the natives that they are written to, and all of them hold memory of their
-   own: then no write can fail, nor change another native or value. -1 with an error set. */
+   own, or one alone is written: then no write can fail, nor change another native or value. -1 with an error set. */
 static int can_write(Engine *engine, PyObject *const *natives, PyObject *const *values, Py_ssize_t count)
 {
     int can = 1;
     for (Py_ssize_t i = 0; i < count && can > 0; i++) {
         int is_alone = Py_REFCNT(values[i]) == 1 && Py_TYPE(values[i]) == engine->native_type && owns_memory(engine, values[i]);
-        can = is_alone && Py_TYPE(natives[i]) == engine->native_type ? is_writable_block(engine, natives[i]) : 0;
+        can = is_alone && Py_TYPE(natives[i]) == engine->native_type && (count == 1 || owns_memory(engine, natives[i]))
+                  ? is_writable(engine, natives[i])
+                  : 0;
         can = can > 0 ? has_same(natives[i], values[i], engine->dtype, text_dtype) : can;
         can = can > 0 ? has_same(natives[i], values[i], engine->shape, text_shape) : can;
     }
-    PyObject **sorted = can > 0 ? PyMem_New(PyObject *, count) : NULL;
-    if (can > 0 && !sorted) {
+    if (can <= 0 || count == 1) {
+        return can;
+    }
+    PyObject **sorted = PyMem_New(PyObject *, count);
+    if (!sorted) {
         PyErr_NoMemory();
         return -1;
     }
-    if (can > 0) {
-        memcpy(sorted, natives, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, by_address);
-    }
+    memcpy(sorted, natives, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_address);
     for (Py_ssize_t i = 1; i < count && can > 0; i++) {
         can = sorted[i] != sorted[i - 1];
     }
@@ -109,9 +112,9 @@ static PyObject *compute_one(const Engine *engine, PyObject *path, PyObject *one
 }
 
 /* The natives that fast paths give for all leaves, in a list; NotImplemented where one is for Python. */
-static PyObject *compute_each(const Leaves *leaves, PyObject *y, const Paths *paths)
+static PyObject *compute_each(const Leaves *leaves, PyObject *y, const PlainCall *entry)
 {
-    PyObject *path = path_of(leaves->engine, paths, y && !is_nest(y) ? WITH_SCALAR : ON_ARRAYS), *made = path ? PyList_New(0) : NULL;
+    PyObject *path = entry ? entry->forms[y && !is_nest(y) ? WITH_SCALAR : ON_ARRAYS] : NULL, *made = path ? PyList_New(0) : NULL;
     if (!path) {
         return Py_NewRef(Py_NotImplemented);
     }
@@ -228,15 +231,17 @@ static PyObject *update_together(Into *path, const Leaves *leaves, PyObject *y)
 static PyObject *update_leaves(Leaves *leaves, PyObject *y, const Paths *paths)
 {
     int is_beside_number = y && !is_nest(y);
-    PyObject *path = is_beside_number && !leaves->engine->is_mutable ? NULL : path_of(leaves->engine, paths, SEVERAL), *made = NULL;
+    PlainCall *entry = entry_of(leaves->engine, paths->name);
+    PyObject *path = !entry || (is_beside_number && !leaves->engine->is_mutable) ? NULL : entry->forms[SEVERAL], *made = NULL;
     if (path && Py_IS_TYPE(path, &Into_Type)) {
         made = update_together((Into *)path, leaves, y);
     } else if (path) {
         made = compute_together(path, leaves->natives[0], is_nest(y) ? leaves->natives[1] : y);
     }
     if (!made && !PyErr_Occurred()) {
-        made = compute_each(leaves, y, paths);
+        made = compute_each(leaves, y, entry);
     }
+    Py_XDECREF(entry);
     if (!made || made == Py_True || made == Py_NotImplemented) {
         return made;
     }

@@ -10,8 +10,11 @@ from __future__ import annotations
 import functools
 import importlib
 import math
+import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
@@ -26,6 +29,14 @@ EFFORT = 10_000
 
 # What a user of NumPy catches; what engines raise of these classes says what is wrong with an argument.
 _CLEAR = (TypeError, ValueError, LookupError, ArithmeticError, MemoryError, BufferError, Warning)
+
+
+def kernel_modules(package: str | None, *others: str) -> tuple[ModuleType, ...]:
+    """Return the modules of kernels in a backend's package: all of its files but private ones and ``others``."""
+    package = str(package)
+    names = [each.name for each in pkgutil.iter_modules(sys.modules[package].__path__)]
+    kernels = [name for name in names if name[0] != "_" and name not in others]
+    return tuple([importlib.import_module(f"{package}.{name}") for name in kernels])
 
 
 def own_error(error: Exception, engines: tuple[str, ...], lack: str) -> type[Exception] | None:

@@ -92,40 +92,24 @@ class Kernels:
 
     def _elementwise(self, name: str, ufunc: np.ufunc) -> Kernel:
         general, handle = self._casting(name, ufunc), self.handle
-        # Traces and records have no fast paths. Where values are known those are asked first, as dispatchers do.
-        forms = [getattr(handle, f"fast_{form}{name}", declines) for form in ("", "scalar_", "reflected_")]
-        if handle.records or handle.tape is not None or forms[0] is declines:
+        # Traces and records have no plain calls. Where values are known those are asked first, as dispatchers do.
+        if handle.records or handle.tape is not None or handle.plain[name] is declines:
             return general
-        own, as_native = handle.native_type, handle.as_native
-        plain, scalar, reflected = forms
+        own, as_native, plain = handle.native_type, handle.as_native, handle.plain
 
-        def unary(x: Native) -> Any:
+        def call(*operands: Native | complex) -> Any:
             try:
-                found = plain(x)
+                found = plain[name](*operands)
             except Exception as error:
                 if not is_refusal(error, handle):
                     raise
                 # The general path says what is wrong.
-                return general(x)
+                return general(*operands)
             if type(found) is own:
                 return found
-            return general(x) if found is NotImplemented else as_native(found)
+            return general(*operands) if found is NotImplemented else as_native(found)
 
-        def binary(x: Native, y: Native | complex) -> Any:
-            try:
-                if type(y) is own:
-                    found = plain(x, y) if type(x) is own else reflected(y, x)
-                else:
-                    found = scalar(x, y)
-            except Exception as error:
-                if not is_refusal(error, handle):
-                    raise
-                return general(x, y)
-            if type(found) is own:
-                return found
-            return general(x, y) if found is NotImplemented else as_native(found)
-
-        return unary if ufunc.nin == 1 else binary
+        return call
 
     def _casting(self, name: str, ufunc: np.ufunc) -> Callable[..., Native]:
         kernel, handle = self.handle.kernel(name), self.handle

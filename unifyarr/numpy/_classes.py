@@ -18,13 +18,6 @@ from ._creation import frombuffer
 from ._following import as_array, together
 from ._strides import strided
 
-__all__ = [
-    "broadcast",
-    "flatiter",
-    "ndarray",
-    "ndenumerate",
-]
-
 
 @make_boundaries
 class ndenumerate:

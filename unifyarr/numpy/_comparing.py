@@ -12,25 +12,6 @@ from .._core.arrays.numbers import as_real
 from .._core.engines import dtypes
 from ._following import as_array, deliver, follows, together
 
-__all__ = [
-    "allclose",
-    "array_equal",
-    "array_equiv",
-    "bartlett",
-    "blackman",
-    "hamming",
-    "hanning",
-    "isclose",
-    "iscomplex",
-    "iscomplexobj",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "isrealobj",
-    "isscalar",
-    "kaiser",
-]
-
 
 @follows(numpy.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:

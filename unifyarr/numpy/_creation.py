@@ -19,29 +19,6 @@ from .._core.engines.tracing import current
 from .._core.values.arguments import MOST_AXES
 from ._following import as_array, follows
 
-__all__ = [
-    "array",
-    "asanyarray",
-    "asarray",
-    "asarray_chkfinite",
-    "ascontiguousarray",
-    "asfortranarray",
-    "copy",
-    "empty",
-    "empty_like",
-    "from_dlpack",
-    "frombuffer",
-    "fromfunction",
-    "fromiter",
-    "full",
-    "full_like",
-    "ones",
-    "ones_like",
-    "require",
-    "zeros",
-    "zeros_like",
-]  # fmt: skip
-
 _ORDERS = frozenset({None, "C", "F", "A", "K", "c", "f", "a", "k"})
 
 
@@ -91,9 +68,7 @@ def _as_copy(copy: Any) -> bool | None:
     return None if copy is None or copy is np._CopyMode.IF_NEEDED else bool(copy)
 
 
-# As an attribute of a class it binds nothing, as NumPy's own, which is no function of Python's.
-@staticmethod  # type: ignore[misc]
-@follows(np.array)
+@follows(np.array, binds=False)
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
     ndmax: int = 0, like: Any = None,

@@ -13,8 +13,6 @@ from ..errors import DtypeError
 from ._creation import check_like, on_host
 from ._following import follows
 
-__all__ = ["fromfile", "fromstring", "genfromtxt", "loadtxt", "savetxt"]
-
 
 def _ours(found: Any, function: str) -> Any:
     if isinstance(found, (list, tuple)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, wraps
-from types import EllipsisType
+from types import EllipsisType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,8 +38,12 @@ _DATA = frozenset((np.ndarray, *np.sctypeDict.values()))
 _NO_ARRAYS = _SETTLED | _DATA
 
 
-def follows(original: Any, *others: Any) -> Callable[[Function], Function]:
-    """Declare the counterpart of a function of NumPy's, and of others that mean the same: it has NumPy's signature."""
+def follows(original: Any, *others: Any, binds: bool = True) -> Callable[[Function], Function]:
+    """Declare the counterpart of a function of NumPy's, and of others that mean the same: it has NumPy's signature.
+
+    One that doesn't bind is no method where it's an attribute of a class, as NumPy's own, which is no function of
+    Python's.
+    """
 
     def decorate(function: Function) -> Function:
         name = f"{original.__module__}.{original.__name__}"
@@ -47,11 +51,20 @@ def follows(original: Any, *others: Any) -> Callable[[Function], Function]:
         function.__doc__ = f"{(function.__doc__ or '').rstrip()}{source}"
         written = WRITES.get(original)
         called = boundary(places_data(function, written, partial(serve_function, original) if written else None))
-        for each in (original, *others):
-            COUNTERPARTS[each] = called
+        COUNTERPARTS.update(dict.fromkeys((original, *others), called if binds else staticmethod(called)))
         return called
 
     return decorate
+
+
+def publish(theirs: ModuleType, space: dict[str, Any]) -> list[str]:
+    """Put the counterparts of a module's functions into a namespace, by all names that the module has for them.
+
+    Return these names: no list of exports repeats them.
+    """
+    names = [name for name in theirs.__all__ if callable(each := vars(theirs).get(name)) and each in COUNTERPARTS]
+    space.update({name: COUNTERPARTS[vars(theirs)[name]] for name in names})
+    return names
 
 
 def places_data(function: Any, written: str | None = None, on_host: Callable[..., Any] | None = None) -> Any:

@@ -18,14 +18,6 @@ from ..errors import ShapeError
 from ._following import as_array, follows, together
 from ._writing import cast_to
 
-__all__ = [
-    "apply_along_axis",
-    "apply_over_axes",
-    "packbits",
-    "piecewise",
-    "unpackbits",
-]
-
 
 @follows(np.apply_along_axis)
 def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Array:

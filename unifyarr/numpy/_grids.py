@@ -15,24 +15,6 @@ from ._creation import on_host
 from ._following import as_array, follows, together
 from ._indexing import promoted
 
-__all__ = [
-    "c_",
-    "diag_indices",
-    "diag_indices_from",
-    "indices",
-    "ix_",
-    "mask_indices",
-    "mgrid",
-    "ogrid",
-    "r_",
-    "ravel_multi_index",
-    "tril_indices",
-    "tril_indices_from",
-    "triu_indices",
-    "triu_indices_from",
-    "unravel_index",
-]  # fmt: skip
-
 
 def _made(values: np.ndarray) -> Array:
     # Of what NumPy computed from a shape.

@@ -14,15 +14,6 @@ from .._core.engines import dtypes
 from ..functions._quantiles import known_values
 from ._following import as_array, follows, together
 
-__all__ = [
-    "bincount",
-    "digitize",
-    "histogram",
-    "histogram2d",
-    "histogram_bin_edges",
-    "histogramdd",
-]
-
 
 @follows(numpy.bincount)
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:

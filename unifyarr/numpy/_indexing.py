@@ -18,20 +18,6 @@ from .._core.values.shapes import as_axis, broadcast
 from ..errors import AxisError, ShapeError
 from ._following import as_array, deliver, follows, together
 
-__all__ = [
-    "argwhere",
-    "choose",
-    "compress",
-    "diagonal",
-    "extract",
-    "flatnonzero",
-    "nonzero",
-    "select",
-    "take",
-    "take_along_axis",
-    "where",
-]  # fmt: skip
-
 _MODES = ("raise", "wrap", "clip")
 
 

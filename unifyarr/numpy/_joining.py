@@ -14,19 +14,6 @@ from ..errors import AxisError, CastingError, ShapeError
 from ._following import deliver, follows, together
 from ._manipulation import atleast_3d
 
-__all__ = [
-    "block",
-    "column_stack",
-    "concat",
-    "concatenate",
-    "dstack",
-    "hstack",
-    "row_stack",
-    "stack",
-    "vstack",
-]  # fmt: skip
-
-
 _LISTS = frozenset((list, tuple))
 _RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
 
@@ -77,9 +64,6 @@ def _joined(function: Callable[..., Array], arrays: Any, axis: Any, out: Any, dt
         return deliver(function(listed, axis=axis), out, casting=casting)
     # Each is cast to the dtype of out by itself, so that out decides on it.
     return function([_cast(x, out.dtype, casting) for x in listed], axis=axis, out=out)
-
-
-concat = concatenate
 
 
 @follows(np.stack)

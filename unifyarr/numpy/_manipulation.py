@@ -16,12 +16,6 @@ from ..errors import AxisError, ShapeError
 from ._creation import check_order, layout
 from ._following import as_array, follows, together
 
-__all__ = [
-    "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",
-    "fliplr", "flipud", "matrix_transpose", "moveaxis", "ndim", "permute_dims", "ravel", "reshape", "roll", "rollaxis",
-    "rot90", "shape", "size", "squeeze", "swapaxes", "transpose",
-]  # fmt: skip
-
 _CFA = frozenset("CFAcfa")
 
 
@@ -67,12 +61,6 @@ def transpose(a: Any, axes: Any = None) -> Array:
     """Return a view with the axes in another order, reversed if none is given."""
     x = as_array(a)
     return x.T if axes is None else ua.permute_dims(x, axes)
-
-
-@follows(np.permute_dims)
-def permute_dims(a: Any, axes: Any = None) -> Array:
-    """Return a view with the axes in another order, reversed if none is given."""
-    return transpose(a, axes)
 
 
 @follows(np.matrix_transpose)

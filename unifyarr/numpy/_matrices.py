@@ -12,18 +12,6 @@ from .._core.arrays.array import Array
 from ._creation import check_like, check_order
 from ._following import as_array, follows, together
 
-__all__ = [
-    "diag",
-    "diagflat",
-    "eye",
-    "identity",
-    "meshgrid",
-    "tri",
-    "tril",
-    "triu",
-    "vander",
-]
-
 
 @follows(np.eye)
 def eye(

@@ -16,11 +16,6 @@ from .._core.engines.dtypes import DType
 from ._creation import layout
 from ._following import as_array, follows
 
-__all__ = [
-    "array2string", "array_repr", "array_str", "can_cast", "common_type", "finfo", "iinfo", "isfortran", "load",
-    "may_share_memory", "min_scalar_type", "result_type", "save", "savez", "savez_compressed", "shares_memory",
-]  # fmt: skip
-
 
 @follows(np.shares_memory)
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:

@@ -10,23 +10,9 @@ import numpy
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
-from . import _ufuncs
 from ._following import NO_VALUE, as_array, deliver, follows
 from ._reductions import correction_of, cumprod, cumsum, finished, is_true, mask_of, mean, variance
-
-__all__ = [
-    "nanargmax",
-    "nanargmin",
-    "nancumprod",
-    "nancumsum",
-    "nanmax",
-    "nanmean",
-    "nanmin",
-    "nanprod",
-    "nanstd",
-    "nansum",
-    "nanvar",
-]
+from ._ufuncs import UFUNCS
 
 
 def _not_nan(x: Array, where: Any) -> Any:
@@ -55,7 +41,7 @@ def nansum(
     """Add up the elements along axes, passing over NaN."""
     if dtype is None and out is None and initial is NO_VALUE and where is NO_VALUE:
         return ua.nansum(a, axis=axis, keepdims=is_true(keepdims))
-    return _nan_total(_ufuncs.add.reduce, a, where, axis, dtype, out, is_true(keepdims), initial)
+    return _nan_total(UFUNCS["add"].reduce, a, where, axis, dtype, out, is_true(keepdims), initial)
 
 
 @follows(numpy.nanprod)
@@ -71,7 +57,7 @@ def nanprod(
     """Multiply the elements along axes, passing over NaN."""
     if dtype is None and out is None and initial is NO_VALUE and where is NO_VALUE:
         return ua.nanprod(a, axis=axis, keepdims=is_true(keepdims))
-    return _nan_total(_ufuncs.multiply.reduce, a, where, axis, dtype, out, is_true(keepdims), initial)
+    return _nan_total(UFUNCS["multiply"].reduce, a, where, axis, dtype, out, is_true(keepdims), initial)
 
 
 @follows(numpy.nanmax)
@@ -81,7 +67,7 @@ def nanmax(
     """Return the greatest number along axes, passing over NaN; NaN where there's no number."""
     if initial is NO_VALUE and where is NO_VALUE:
         return deliver(ua.nanmax(a, axis=axis, keepdims=is_true(keepdims)), out)
-    return deliver(_ufuncs.fmax.reduce(a, axis, None, None, is_true(keepdims), initial, mask_of(where)), out)
+    return deliver(UFUNCS["fmax"].reduce(a, axis, None, None, is_true(keepdims), initial, mask_of(where)), out)
 
 
 @follows(numpy.nanmin)
@@ -91,7 +77,7 @@ def nanmin(
     """Return the least number along axes, passing over NaN; NaN where there's no number."""
     if initial is NO_VALUE and where is NO_VALUE:
         return deliver(ua.nanmin(a, axis=axis, keepdims=is_true(keepdims)), out)
-    return deliver(_ufuncs.fmin.reduce(a, axis, None, None, is_true(keepdims), initial, mask_of(where)), out)
+    return deliver(UFUNCS["fmin"].reduce(a, axis, None, None, is_true(keepdims), initial, mask_of(where)), out)
 
 
 @follows(numpy.nanmean)

@@ -14,29 +14,9 @@ from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from .._core.writing.inplace import as_target, check_target, update
 from ..functions.bessel import i0 as bessel_i0
-from . import _ufuncs
 from ._folding import cast
 from ._following import NO_VALUE, as_array, deliver, follows, together
-
-__all__ = [
-    "angle",
-    "around",
-    "clip",
-    "diff",
-    "ediff1d",
-    "fix",
-    "gradient",
-    "i0",
-    "imag",
-    "interp",
-    "nan_to_num",
-    "real",
-    "real_if_close",
-    "round",
-    "sinc",
-    "trapezoid",
-    "unwrap",
-]
+from ._ufuncs import UFUNCS
 
 
 @follows(numpy.round, numpy.around)
@@ -61,9 +41,6 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     else:
         result = ua.round(x / 10**-decimals) * 10**-decimals
     return deliver(result.astype(x.dtype, copy=False), out)
-
-
-around = round
 
 
 @follows(numpy.fix)
@@ -114,12 +91,12 @@ def _reached(x: Array, least: Any, most: Any) -> tuple[Any, Any]:
 
 def _clipped_by_ufuncs(a: Any, least: Any, most: Any, out: Any, options: dict[str, Any]) -> Any:
     if least is None and most is None:
-        return _ufuncs.positive(a, out=out, **options)
+        return UFUNCS["positive"](a, out=out, **options)
     if most is None:
-        return _ufuncs.maximum(a, least, out=out, **options)
+        return UFUNCS["maximum"](a, least, out=out, **options)
     if least is not None:
-        a = _ufuncs.maximum(a, least, **{name: each for name, each in options.items() if name != "where"})
-    return _ufuncs.minimum(a, most, out=out, **options)
+        a = UFUNCS["maximum"](a, least, **{name: each for name, each in options.items() if name != "where"})
+    return UFUNCS["minimum"](a, most, out=out, **options)
 
 
 @follows(numpy.real)

@@ -14,8 +14,6 @@ from ..functions.padding import MODES, Pairs, as_widths
 from ._creation import on_host
 from ._following import as_array, follows
 
-__all__ = ["pad"]
-
 
 @follows(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:

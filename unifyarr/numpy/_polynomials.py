@@ -14,8 +14,6 @@ from ..functions._quantiles import known_values
 from ._folding import cast
 from ._following import as_array, follows, together
 
-__all__ = ["poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "roots"]
-
 
 def _coefficients(p: Any) -> Array:
     x = as_array(p)

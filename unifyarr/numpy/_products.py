@@ -17,21 +17,6 @@ from ._creation import layout
 from ._folding import cast
 from ._following import as_array, deliver, follows, together
 
-__all__ = [
-    "convolve",
-    "correlate",
-    "cross",
-    "dot",
-    "einsum",
-    "einsum_path",
-    "inner",
-    "kron",
-    "outer",
-    "tensordot",
-    "trace",
-    "vdot",
-]
-
 # The letters of axes that are given as numbers, in their order.
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 

@@ -16,13 +16,6 @@ from ..functions._spacing import evenly_spaced
 from ._creation import check_like, is_known
 from ._following import as_array, follows, together
 
-__all__ = [
-    "arange",
-    "geomspace",
-    "linspace",
-    "logspace",
-]
-
 
 @follows(np.arange)
 def arange(*limits: Any, device: Any = None, like: Any = None, **named: Any) -> Array:

@@ -10,31 +10,9 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from ..errors import AxisError
-from . import _ufuncs
 from ._folding import cast
 from ._following import NO_VALUE, as_array, deliver, follows, together
-
-__all__ = [
-    "all",
-    "amax",
-    "amin",
-    "any",
-    "argmax",
-    "argmin",
-    "count_nonzero",
-    "cumprod",
-    "cumsum",
-    "cumulative_prod",
-    "cumulative_sum",
-    "max",
-    "mean",
-    "min",
-    "prod",
-    "ptp",
-    "std",
-    "sum",
-    "var",
-]
+from ._ufuncs import UFUNCS
 
 
 def is_true(flag: Any) -> bool:
@@ -71,7 +49,7 @@ def sum(
             pass
     if initial is NO_VALUE and where is NO_VALUE and dtype is None and _fits(a, out, axis):
         return ua.sum(a, axis=axis, keepdims=is_true(keepdims), out=out)
-    return _ufuncs.add.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
+    return UFUNCS["add"].reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
 @follows(numpy.prod)
@@ -93,7 +71,7 @@ def prod(
             pass
     if initial is NO_VALUE and where is NO_VALUE and dtype is None and _fits(a, out, axis):
         return ua.prod(a, axis=axis, keepdims=is_true(keepdims), out=out)
-    return _ufuncs.multiply.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
+    return UFUNCS["multiply"].reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
 @follows(numpy.max, numpy.amax)
@@ -109,7 +87,7 @@ def max(
             pass
     if initial is NO_VALUE and where is NO_VALUE and _fits(a, out, axis):
         return ua.max(a, axis=axis, keepdims=is_true(keepdims), out=out)
-    return _ufuncs.maximum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
+    return UFUNCS["maximum"].reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
 @follows(numpy.min, numpy.amin)
@@ -125,11 +103,7 @@ def min(
             pass
     if initial is NO_VALUE and where is NO_VALUE and _fits(a, out, axis):
         return ua.min(a, axis=axis, keepdims=is_true(keepdims), out=out)
-    return _ufuncs.minimum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
-
-
-amax = max
-amin = min
+    return UFUNCS["minimum"].reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
 @follows(numpy.all)
@@ -141,7 +115,7 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, 
         except AxisError:
             # A number has an axis 0 here.
             pass
-    return _ufuncs.logical_and.reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
+    return UFUNCS["logical_and"].reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
 
 
 @follows(numpy.any)
@@ -153,7 +127,7 @@ def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, 
         except AxisError:
             # A number has an axis 0 here.
             pass
-    return _ufuncs.logical_or.reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
+    return UFUNCS["logical_or"].reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
 
 
 @follows(numpy.mean)
@@ -301,7 +275,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Arra
     """
     if dtype is None and out is None and type(a) is Array and (a.ndim == 1 if axis is None else a.ndim):
         return ua.cumulative_sum(a) if axis is None else ua.cumulative_sum(a, axis=axis)
-    return _ufuncs.add.accumulate(*_flattened(a, axis), dtype, out)
+    return UFUNCS["add"].accumulate(*_flattened(a, axis), dtype, out)
 
 
 @follows(numpy.cumprod)
@@ -309,7 +283,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Arr
     """Multiply up the elements along an axis, or those of the flattened array."""
     if dtype is None and out is None and type(a) is Array and (a.ndim == 1 if axis is None else a.ndim):
         return ua.cumulative_prod(a) if axis is None else ua.cumulative_prod(a, axis=axis)
-    return _ufuncs.multiply.accumulate(*_flattened(a, axis), dtype, out)
+    return UFUNCS["multiply"].accumulate(*_flattened(a, axis), dtype, out)
 
 
 def _flattened(a: Any, axis: Any) -> tuple[Array, int]:

@@ -12,11 +12,6 @@ from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ._following import as_array, follows, together
 
-__all__ = [
-    "intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values",
-]  # fmt: skip
-
 
 class UniqueAllResult(NamedTuple):
     """What ``unique_all`` returns."""

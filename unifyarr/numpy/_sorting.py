@@ -14,8 +14,6 @@ from ..errors import AxisError, ShapeError
 from ._creation import on_host
 from ._following import as_array, follows, together
 
-__all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "sort", "sort_complex"]
-
 _KINDS = {"q": False, "h": False, "m": True, "s": True}
 # The default of ``descending``, which came with NumPy 2.5.
 _UNSAID: Any = np._NoValue

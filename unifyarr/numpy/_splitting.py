@@ -17,22 +17,6 @@ from ..errors import ShapeError
 from ._creation import on_host
 from ._following import as_array, follows, together
 
-__all__ = [
-    "append",
-    "array_split",
-    "delete",
-    "dsplit",
-    "hsplit",
-    "insert",
-    "repeat",
-    "resize",
-    "split",
-    "tile",
-    "trim_zeros",
-    "unstack",
-    "vsplit",
-]
-
 
 @follows(np.array_split)
 def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Array]:

@@ -15,18 +15,6 @@ from . import _reductions, _weighted
 from ._folding import cast
 from ._following import NO_VALUE, as_array, deliver, follows, together
 
-__all__ = [
-    "average",
-    "corrcoef",
-    "cov",
-    "median",
-    "nanmedian",
-    "nanpercentile",
-    "nanquantile",
-    "percentile",
-    "quantile",
-]
-
 
 @follows(numpy.median)
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Array:

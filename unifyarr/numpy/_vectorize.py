@@ -14,10 +14,6 @@ from .._core.engines import dtypes
 from .._core.values.called import make_boundaries
 from ._following import NO_VALUE, as_array, together
 
-__all__ = [
-    "vectorize",
-]
-
 _NAME = r"\w+"
 _CORE = rf"\((?:{_NAME}(?:,{_NAME})*)?\)"
 _SIGNATURE = re.compile(rf"^{_CORE}(?:,{_CORE})*->{_CORE}(?:,{_CORE})*$")

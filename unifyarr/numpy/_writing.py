@@ -19,15 +19,6 @@ from ._following import follows
 from ._indexing import as_bool, as_positions, indices_along, key_along, within
 from ._splitting import cycled
 
-__all__ = [
-    "copyto",
-    "fill_diagonal",
-    "place",
-    "put",
-    "put_along_axis",
-    "putmask",
-]
-
 
 def _writable(x: Any, name: str) -> Array:
     if isinstance(x, (list, tuple, int, float, complex)):

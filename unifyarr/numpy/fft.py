@@ -15,28 +15,7 @@ import numpy
 from .. import fft as own
 from .._core.arrays.array import Array
 from .._core.values.shapes import as_axis
-from ._following import as_array, deliver, follows
-
-__all__ = [
-    "fft",
-    "fft2",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfft2",
-    "irfftn",
-    "rfft",
-    "rfft2",
-    "rfftfreq",
-    "rfftn",
-]
+from ._following import as_array, deliver, follows, publish
 
 
 def _one(transform: Any, a: Any, n: Any, axis: int, norm: str | None, out: Any) -> Array:
@@ -192,3 +171,6 @@ def fftshift(x: Any, axes: Any = None) -> Array:
 def ifftshift(x: Any, axes: Any = None) -> Array:
     """Undo ``fftshift``."""
     return own.ifftshift(as_array(x), axes=axes)
+
+
+__all__ = publish(numpy.fft, globals())

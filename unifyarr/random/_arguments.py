@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from .._core.engines.tracing import inside, mode, unrepeatable
 from .._core.values.shapes import as_shape, broadcast, check_memory
 from .._core.writing.inplace import as_target, at, check_backend, check_target
 from ..errors import DeviceError, DtypeError, ShapeError, TraceError
-from ..typing import Shape
+from ..typing import DTypeLike, Shape
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Size = int | Sequence[int] | None
@@ -48,14 +49,43 @@ ABOVE_ONE = Constraint("above one", lambda x: x > 1)
 CONSTRAINTS: dict[str, dict[str, Constraint]] = {}
 
 
+class DrawOptions(TypedDict, total=False):
+    """The arguments of each distribution that say where its result goes, beside the size; they're passed by name."""
+
+    dtype: DTypeLike | None
+    device: object
+    backend: str | None
+    out: Array | None
+
+
+_OPTIONS = [
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation.__forward_arg__)
+    for name, annotation in DrawOptions.__annotations__.items()
+]
+
+
 def distribution(**constraints: Constraint) -> Callable[[Method], Method]:
-    """Register the constraints of a method's parameters."""
+    """Declare a distribution: register the constraints of its parameters, and show the options in its signature."""
 
     def decorate(method: Method) -> Method:
         CONSTRAINTS[method.__name__] = constraints
+        whole = inspect.signature(method)
+        *own, _ = whole.parameters.values()
+        vars(method)["__signature__"] = whole.replace(parameters=[*own, *_OPTIONS])
         return method
 
     return decorate
+
+
+def wanted(name: str, size: Size, options: DrawOptions) -> tuple[Any, ...]:
+    """Return the size and the options of a call, in the order of ``Where``."""
+    if not options:
+        return size, None, None, None, None
+    beyond = options.keys() - DrawOptions.__annotations__.keys()
+    if beyond:
+        raise TypeError(f"Generator.{name}() got an unexpected keyword argument {min(beyond)!r}")
+    given = options.get
+    return size, given("dtype"), given("device"), given("backend"), given("out")
 
 
 class Where(NamedTuple):

@@ -20,7 +20,7 @@ from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
 from ..backends.forks import free_after_fork
 from ..errors import BackendFeatureError
-from ._arguments import STAGING, Destination, Where, as_host, beside, check, places, refuse_inside_trace, store
+from ._arguments import STAGING, Destination, Where, as_host, beside, check, places, refuse_inside_trace, store, wanted
 from ._host import KNOWN, OWN, key_of, remember, sample
 from ._later import Sampler, draw_later, is_drawn_later, is_steady, sampler
 from ._native import NativeState
@@ -29,6 +29,7 @@ from ._repeated import compile_method
 if TYPE_CHECKING:
     from .._core.engines.handle import Handle
     from ..typing import Shape
+    from ._arguments import DrawOptions, Size
 
 running_mode = mode.get
 # A seed, or one of NumPy's objects made from seeds.
@@ -218,7 +219,8 @@ class Base:
     def _draw(
         self,
         name: str,
-        wanted: tuple[Any, ...],
+        size: Size,
+        options: DrawOptions,
         /,
         *,
         kinds: str = "f",
@@ -226,18 +228,14 @@ class Base:
         event: Shape = (),
         **parameters: Any,
     ) -> Array:
-        """Draw from the distribution of NumPy's with a name; ``event`` is the shape of one element.
-
-        ``wanted`` has what ``Where`` has.
-        """
-        host = self._host
+        """Draw from the distribution of NumPy's with a name; ``event`` is the shape of one element."""
+        host, where = self._host, wanted(name, size, options)
         if host is None:
-            where, kind = Where(*wanted), _KINDS[kinds[0]]
             with self._lock:
-                return self._native.draw(name, where, kind, kinds, parameters)  # type: ignore[union-attr]
+                return self._native.draw(name, Where(*where), _KINDS[kinds[0]], kinds, parameters)  # type: ignore[union-attr]
         if STAGING or running_mode() is not None:
             refuse_inside_trace(name)
-        key = key_of(name, wanted, parameters)
+        key = key_of(name, where, parameters)
         try:
             known = KNOWN.get(key)
         except TypeError:
@@ -256,7 +254,7 @@ class Base:
                 with self._lock if is_safe else self._rollback():
                     values = np.asarray(getattr(host, name)(*arguments))
                     return wrap(backend.adopt(values, device=device), backend)
-        return self._draw_checked(name, Where(*wanted), kinds, shapes, event, key, parameters)
+        return self._draw_checked(name, Where(*where), kinds, shapes, event, key, parameters)
 
     def _draw_checked(
         self,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from .._core.arrays.array import Array
 from ._arguments import NOT_NEGATIVE, POSITIVE, distribution
 from ._base import Base
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, DTypeLike
-    from ._arguments import Size
+    from ..typing import ArrayLike
+    from ._arguments import DrawOptions, Size
 
 
 class Continuous(Base):
@@ -18,15 +18,8 @@ class Continuous(Base):
 
     __slots__ = ()
 
-    def random(
-        self,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    @distribution()
+    def random(self, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from [0, 1), uniformly.
 
         Parameters
@@ -44,18 +37,11 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.random``.
         """
-        return self._draw("random", (size, dtype, device, backend, out))
+        return self._draw("random", size, options)
 
+    @distribution()
     def uniform(
-        self,
-        low: ArrayLike = 0.0,
-        high: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw from [low, high), uniformly.
 
@@ -76,17 +62,10 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.uniform``.
         """
-        return self._draw("uniform", (size, dtype, device, backend, out), low=low, high=high)
+        return self._draw("uniform", size, options, low=low, high=high)
 
-    def standard_normal(
-        self,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    @distribution()
+    def standard_normal(self, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the normal distribution of mean 0 and variance 1.
 
         Of a complex dtype, the real and the imaginary part have half the variance each.
@@ -104,19 +83,11 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.standard_normal``.
         """
-        return self._draw("standard_normal", (size, dtype, device, backend, out), kinds="fc")
+        return self._draw("standard_normal", size, options, kinds="fc")
 
     @distribution(scale=NOT_NEGATIVE)
     def normal(
-        self,
-        loc: ArrayLike = 0.0,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw from the normal distribution.
 
@@ -139,19 +110,11 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.normal``.
         """
-        return self._draw("normal", (size, dtype, device, backend, out), kinds="fc", loc=loc, scale=scale)
+        return self._draw("normal", size, options, kinds="fc", loc=loc, scale=scale)
 
     @distribution(sigma=NOT_NEGATIVE)
     def lognormal(
-        self,
-        mean: ArrayLike = 0.0,
-        sigma: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw numbers whose logarithm is normally distributed.
 
@@ -172,17 +135,10 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.lognormal``.
         """
-        return self._draw("lognormal", (size, dtype, device, backend, out), mean=mean, sigma=sigma)
+        return self._draw("lognormal", size, options, mean=mean, sigma=sigma)
 
-    def standard_exponential(
-        self,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    @distribution()
+    def standard_exponential(self, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the exponential distribution of mean 1.
 
         Parameters
@@ -198,19 +154,10 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.standard_exponential``.
         """
-        return self._draw("standard_exponential", (size, dtype, device, backend, out))
+        return self._draw("standard_exponential", size, options)
 
     @distribution(scale=NOT_NEGATIVE)
-    def exponential(
-        self,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def exponential(self, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the exponential distribution.
 
         Parameters
@@ -228,19 +175,10 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.exponential``.
         """
-        return self._draw("exponential", (size, dtype, device, backend, out), scale=scale)
+        return self._draw("exponential", size, options, scale=scale)
 
     @distribution(shape=NOT_NEGATIVE)
-    def standard_gamma(
-        self,
-        shape: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def standard_gamma(self, shape: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the gamma distribution of scale 1.
 
         Parameters
@@ -258,19 +196,11 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.standard_gamma``.
         """
-        return self._draw("standard_gamma", (size, dtype, device, backend, out), shape=shape)
+        return self._draw("standard_gamma", size, options, shape=shape)
 
     @distribution(shape=NOT_NEGATIVE, scale=NOT_NEGATIVE)
     def gamma(
-        self,
-        shape: ArrayLike,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, shape: ArrayLike, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw from the gamma distribution.
 
@@ -291,20 +221,10 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.gamma``.
         """
-        return self._draw("gamma", (size, dtype, device, backend, out), shape=shape, scale=scale)
+        return self._draw("gamma", size, options, shape=shape, scale=scale)
 
     @distribution(a=POSITIVE, b=POSITIVE)
-    def beta(
-        self,
-        a: ArrayLike,
-        b: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def beta(self, a: ArrayLike, b: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the beta distribution, whose values lie between 0 and 1.
 
         Parameters
@@ -324,19 +244,11 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.beta``.
         """
-        return self._draw("beta", (size, dtype, device, backend, out), a=a, b=b)
+        return self._draw("beta", size, options, a=a, b=b)
 
     @distribution(scale=NOT_NEGATIVE)
     def laplace(
-        self,
-        loc: ArrayLike = 0.0,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw from the Laplace distribution: an exponential one to both sides.
 
@@ -357,4 +269,4 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.laplace``.
         """
-        return self._draw("laplace", (size, dtype, device, backend, out), loc=loc, scale=scale)
+        return self._draw("laplace", size, options, loc=loc, scale=scale)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from .._core.arrays.array import Array
 from ._arguments import (
@@ -17,8 +17,8 @@ from ._arguments import (
 from ._base import Base
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, DTypeLike
-    from ._arguments import Size
+    from ..typing import ArrayLike
+    from ._arguments import DrawOptions, Size
 
 
 class Discrete(Base):
@@ -27,16 +27,7 @@ class Discrete(Base):
     __slots__ = ()
 
     @distribution(p=PROBABILITY)
-    def bernoulli(
-        self,
-        p: ArrayLike = 0.5,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def bernoulli(self, p: ArrayLike = 0.5, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw true with a probability, else false.
 
         It's whether ``random()`` of float64 is less than ``p``. The dtype is bool by default, or another one for real
@@ -57,20 +48,10 @@ class Discrete(Base):
 
         Source: ``Generator.random() < p``, as NumPy has no such method.
         """
-        return self._draw("bernoulli", (size, dtype, device, backend, out), kinds="biuf", p=p)
+        return self._draw("bernoulli", size, options, kinds="biuf", p=p)
 
     @distribution(n=NOT_NEGATIVE, p=PROBABILITY)
-    def binomial(
-        self,
-        n: ArrayLike,
-        p: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def binomial(self, n: ArrayLike, p: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw how many of some trials succeed.
 
         Parameters
@@ -90,20 +71,10 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.binomial``.
         """
-        return self._draw("binomial", (size, dtype, device, backend, out), kinds="iuf", n=n, p=p)
+        return self._draw("binomial", size, options, kinds="iuf", n=n, p=p)
 
     @distribution(n=POSITIVE, p=POSITIVE_PROBABILITY)
-    def negative_binomial(
-        self,
-        n: ArrayLike,
-        p: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def negative_binomial(self, n: ArrayLike, p: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw how many trials fail before a number of them succeeds.
 
         Parameters
@@ -123,19 +94,10 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.negative_binomial``.
         """
-        return self._draw("negative_binomial", (size, dtype, device, backend, out), kinds="iuf", n=n, p=p)
+        return self._draw("negative_binomial", size, options, kinds="iuf", n=n, p=p)
 
     @distribution(p=POSITIVE_PROBABILITY)
-    def geometric(
-        self,
-        p: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def geometric(self, p: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw how many trials it takes until one succeeds.
 
         Parameters
@@ -153,20 +115,11 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.geometric``.
         """
-        return self._draw("geometric", (size, dtype, device, backend, out), kinds="iuf", p=p)
+        return self._draw("geometric", size, options, kinds="iuf", p=p)
 
     @distribution(ngood=NOT_NEGATIVE, nbad=NOT_NEGATIVE, nsample=NOT_NEGATIVE)
     def hypergeometric(
-        self,
-        ngood: ArrayLike,
-        nbad: ArrayLike,
-        nsample: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, ngood: ArrayLike, nbad: ArrayLike, nsample: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw how many good ones are among some that are drawn from good and bad ones.
 
@@ -191,7 +144,8 @@ class Discrete(Base):
         """
         return self._draw(
             "hypergeometric",
-            (size, dtype, device, backend, out),
+            size,
+            options,
             kinds="iuf",
             ngood=ngood,
             nbad=nbad,
@@ -199,16 +153,7 @@ class Discrete(Base):
         )
 
     @distribution(lam=NOT_NEGATIVE)
-    def poisson(
-        self,
-        lam: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def poisson(self, lam: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw how many independent events happen.
 
         Parameters
@@ -226,19 +171,10 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.poisson``.
         """
-        return self._draw("poisson", (size, dtype, device, backend, out), kinds="iuf", lam=lam)
+        return self._draw("poisson", size, options, kinds="iuf", lam=lam)
 
     @distribution(p=BELOW_ONE)
-    def logseries(
-        self,
-        p: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def logseries(self, p: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the logarithmic series distribution.
 
         Parameters
@@ -256,19 +192,10 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.logseries``.
         """
-        return self._draw("logseries", (size, dtype, device, backend, out), kinds="iuf", p=p)
+        return self._draw("logseries", size, options, kinds="iuf", p=p)
 
     @distribution(a=ABOVE_ONE)
-    def zipf(
-        self,
-        a: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def zipf(self, a: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw ranks whose probability falls as a power of them.
 
         Parameters
@@ -286,4 +213,4 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.zipf``.
         """
-        return self._draw("zipf", (size, dtype, device, backend, out), kinds="iuf", a=a)
+        return self._draw("zipf", size, options, kinds="iuf", a=a)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from .._core.arrays.array import Array
 from ._arguments import NOT_NEGATIVE, POSITIVE, distribution
 from ._base import Base
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, DTypeLike
-    from ._arguments import Size
+    from ..typing import ArrayLike
+    from ._arguments import DrawOptions, Size
 
 
 class Families(Base):
@@ -19,16 +19,7 @@ class Families(Base):
     __slots__ = ()
 
     @distribution(df=POSITIVE)
-    def chisquare(
-        self,
-        df: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def chisquare(self, df: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the chi-square distribution.
 
         Parameters
@@ -46,19 +37,11 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.chisquare``.
         """
-        return self._draw("chisquare", (size, dtype, device, backend, out), df=df)
+        return self._draw("chisquare", size, options, df=df)
 
     @distribution(df=POSITIVE, nonc=NOT_NEGATIVE)
     def noncentral_chisquare(
-        self,
-        df: ArrayLike,
-        nonc: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, df: ArrayLike, nonc: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw from the noncentral chi-square distribution.
 
@@ -79,20 +62,10 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.noncentral_chisquare``.
         """
-        return self._draw("noncentral_chisquare", (size, dtype, device, backend, out), df=df, nonc=nonc)
+        return self._draw("noncentral_chisquare", size, options, df=df, nonc=nonc)
 
     @distribution(dfnum=POSITIVE, dfden=POSITIVE)
-    def f(
-        self,
-        dfnum: ArrayLike,
-        dfden: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def f(self, dfnum: ArrayLike, dfden: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from Fisher's F distribution.
 
         Parameters
@@ -112,20 +85,11 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.f``.
         """
-        return self._draw("f", (size, dtype, device, backend, out), dfnum=dfnum, dfden=dfden)
+        return self._draw("f", size, options, dfnum=dfnum, dfden=dfden)
 
     @distribution(dfnum=POSITIVE, dfden=POSITIVE, nonc=NOT_NEGATIVE)
     def noncentral_f(
-        self,
-        dfnum: ArrayLike,
-        dfden: ArrayLike,
-        nonc: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw from the noncentral F distribution.
 
@@ -148,19 +112,10 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.noncentral_f``.
         """
-        return self._draw("noncentral_f", (size, dtype, device, backend, out), dfnum=dfnum, dfden=dfden, nonc=nonc)
+        return self._draw("noncentral_f", size, options, dfnum=dfnum, dfden=dfden, nonc=nonc)
 
     @distribution(df=POSITIVE)
-    def standard_t(
-        self,
-        df: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def standard_t(self, df: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from Student's t distribution.
 
         Parameters
@@ -178,17 +133,10 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.standard_t``.
         """
-        return self._draw("standard_t", (size, dtype, device, backend, out), df=df)
+        return self._draw("standard_t", size, options, df=df)
 
-    def standard_cauchy(
-        self,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    @distribution()
+    def standard_cauchy(self, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the Cauchy distribution of mode 0.
 
         Parameters
@@ -204,19 +152,11 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.standard_cauchy``.
         """
-        return self._draw("standard_cauchy", (size, dtype, device, backend, out))
+        return self._draw("standard_cauchy", size, options)
 
     @distribution(scale=NOT_NEGATIVE)
     def gumbel(
-        self,
-        loc: ArrayLike = 0.0,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw from the Gumbel distribution, that of the largest of many values.
 
@@ -237,19 +177,11 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.gumbel``.
         """
-        return self._draw("gumbel", (size, dtype, device, backend, out), loc=loc, scale=scale)
+        return self._draw("gumbel", size, options, loc=loc, scale=scale)
 
     @distribution(scale=NOT_NEGATIVE)
     def logistic(
-        self,
-        loc: ArrayLike = 0.0,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw from the logistic distribution.
 
@@ -270,19 +202,10 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.logistic``.
         """
-        return self._draw("logistic", (size, dtype, device, backend, out), loc=loc, scale=scale)
+        return self._draw("logistic", size, options, loc=loc, scale=scale)
 
     @distribution(a=POSITIVE)
-    def pareto(
-        self,
-        a: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def pareto(self, a: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the Pareto distribution of the second kind, which starts at 0.
 
         Parameters
@@ -300,19 +223,10 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.pareto``.
         """
-        return self._draw("pareto", (size, dtype, device, backend, out), a=a)
+        return self._draw("pareto", size, options, a=a)
 
     @distribution(a=POSITIVE)
-    def power(
-        self,
-        a: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def power(self, a: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from [0, 1] with a density that grows as a power.
 
         Parameters
@@ -330,19 +244,10 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.power``.
         """
-        return self._draw("power", (size, dtype, device, backend, out), a=a)
+        return self._draw("power", size, options, a=a)
 
     @distribution(scale=NOT_NEGATIVE)
-    def rayleigh(
-        self,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def rayleigh(self, scale: ArrayLike = 1.0, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the Rayleigh distribution, that of the length of a normally distributed vector.
 
         Parameters
@@ -360,19 +265,11 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.rayleigh``.
         """
-        return self._draw("rayleigh", (size, dtype, device, backend, out), scale=scale)
+        return self._draw("rayleigh", size, options, scale=scale)
 
+    @distribution()
     def triangular(
-        self,
-        left: ArrayLike,
-        mode: ArrayLike,
-        right: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        self, left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]
     ) -> Array:
         """Draw from the triangular distribution.
 
@@ -395,20 +292,10 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.triangular``.
         """
-        return self._draw("triangular", (size, dtype, device, backend, out), left=left, mode=mode, right=right)
+        return self._draw("triangular", size, options, left=left, mode=mode, right=right)
 
     @distribution(kappa=NOT_NEGATIVE)
-    def vonmises(
-        self,
-        mu: ArrayLike,
-        kappa: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def vonmises(self, mu: ArrayLike, kappa: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw angles from the von Mises distribution, the normal one on a circle.
 
         Parameters
@@ -428,20 +315,10 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.vonmises``.
         """
-        return self._draw("vonmises", (size, dtype, device, backend, out), mu=mu, kappa=kappa)
+        return self._draw("vonmises", size, options, mu=mu, kappa=kappa)
 
     @distribution(mean=POSITIVE, scale=POSITIVE)
-    def wald(
-        self,
-        mean: ArrayLike,
-        scale: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def wald(self, mean: ArrayLike, scale: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the Wald distribution, the inverse Gaussian one.
 
         Parameters
@@ -461,19 +338,10 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.wald``.
         """
-        return self._draw("wald", (size, dtype, device, backend, out), mean=mean, scale=scale)
+        return self._draw("wald", size, options, mean=mean, scale=scale)
 
     @distribution(a=NOT_NEGATIVE)
-    def weibull(
-        self,
-        a: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def weibull(self, a: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the Weibull distribution of scale 1.
 
         Parameters
@@ -491,4 +359,4 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.weibull``.
         """
-        return self._draw("weibull", (size, dtype, device, backend, out), a=a)
+        return self._draw("weibull", size, options, a=a)

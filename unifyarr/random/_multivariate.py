@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -11,13 +11,13 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
 from ..errors import DtypeError, ShapeError
-from ._arguments import NOT_NEGATIVE, POSITIVE, Where, as_host, beside, check, distribution, places
+from ._arguments import NOT_NEGATIVE, POSITIVE, Where, as_host, beside, check, distribution, places, wanted
 from ._base import Base
 from ._host import cast
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, DTypeLike, Shape
-    from ._arguments import Destination, Size
+    from ..typing import ArrayLike, Shape
+    from ._arguments import Destination, DrawOptions, Size
 
 # How far from one a sum of probabilities may be, as NumPy has it.
 _CLOSE = float(np.sqrt(np.finfo(np.float64).eps))
@@ -31,17 +31,7 @@ class Multivariate(Base):
     __slots__ = ()
 
     @distribution(n=NOT_NEGATIVE, pvals=NOT_NEGATIVE)
-    def multinomial(
-        self,
-        n: ArrayLike,
-        pvals: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def multinomial(self, n: ArrayLike, pvals: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw how often each of several things happens in some trials.
 
         The result has one more axis than ``size``: of the things.
@@ -71,7 +61,7 @@ class Multivariate(Base):
         sums = np.sum(p, axis=-1, dtype=np.float64)
         if not np.all(np.abs(sums - 1) < 1e-6):
             raise ValueError(f"multinomial() takes pvals whose sum is 1, not {np.max(sums)}: divide them by their sum")
-        where = Where(size, dtype, device, backend, out)
+        where = Where(*wanted("multinomial", size, options))
         return self._vectors(
             "multinomial", beside(where, n, pvals), "iuf", (np.shape(count), p.shape[:-1]), last, n=count, pvals=p
         )
@@ -84,10 +74,7 @@ class Multivariate(Base):
         size: Size = None,
         *,
         method: Literal["marginals", "count"] = "marginals",
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        **options: Unpack[DrawOptions],
     ) -> Array:
         """Draw how many of each colour are among some that are drawn from an urn.
 
@@ -120,21 +107,12 @@ class Multivariate(Base):
         last = _last_axis("multivariate_hypergeometric", "colors", urn, ndim=1)
         if nsample > urn.sum():
             raise ValueError(f"multivariate_hypergeometric() draws {nsample} of {urn.sum()}: there are no more")
-        where = Where(size, dtype, device, backend, out)
-        options = {"colors": urn, "nsample": nsample, "method": method}
-        return self._vectors("multivariate_hypergeometric", beside(where, colors), "iuf", (), last, **options)
+        where = Where(*wanted("multivariate_hypergeometric", size, options))
+        given = {"colors": urn, "nsample": nsample, "method": method}
+        return self._vectors("multivariate_hypergeometric", beside(where, colors), "iuf", (), last, **given)
 
     @distribution(alpha=POSITIVE)
-    def dirichlet(
-        self,
-        alpha: ArrayLike,
-        size: Size = None,
-        *,
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def dirichlet(self, alpha: ArrayLike, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw probabilities of several things, whose sum is 1.
 
         The result has one more axis than ``size``: of the things.
@@ -158,9 +136,10 @@ class Multivariate(Base):
         concentration = np.asarray(as_host(alpha))
         check("dirichlet", {"alpha": concentration})
         last = _last_axis("dirichlet", "alpha", concentration, ndim=1)
-        where = Where(size, dtype, device, backend, out)
+        where = Where(*wanted("dirichlet", size, options))
         return self._vectors("dirichlet", beside(where, alpha), "f", (), last, alpha=concentration)
 
+    @distribution()
     def multivariate_normal(
         self,
         mean: ArrayLike,
@@ -170,10 +149,7 @@ class Multivariate(Base):
         check_valid: Literal["warn", "raise", "ignore"] = "raise",
         tol: float = 1e-8,
         method: Decomposition = "svd",
-        dtype: DTypeLike | None = None,
-        device: object = None,
-        backend: str | None = None,
-        out: Array | None = None,
+        **options: Unpack[DrawOptions],
     ) -> Array:
         """Draw vectors from a normal distribution.
 
@@ -213,9 +189,9 @@ class Multivariate(Base):
             )
         if not isinstance(method, str):
             raise TypeError(f"method of multivariate_normal() is a string, not {type(method).__name__}")
-        options = {"mean": center, "cov": covariance, "check_valid": check_valid, "tol": tol, "method": method}
-        where = Where(size, dtype, device, backend, out)
-        return self._vectors("multivariate_normal", beside(where, mean, cov), "f", (), last, **options)
+        given = {"mean": center, "cov": covariance, "check_valid": check_valid, "tol": tol, "method": method}
+        where = Where(*wanted("multivariate_normal", size, options))
+        return self._vectors("multivariate_normal", beside(where, mean, cov), "f", (), last, **given)
 
     def _vectors(
         self, name: str, where: Where, kinds: str, shapes: Sequence[Shape], event: Shape, **given: Any

@@ -16,18 +16,19 @@ from ..arrays.array import Array, marked
 from ..arrays.elements import Element, settle
 from ..arrays.recipes import View
 from ..declaring.declare import Declaration
-from ..declaring.fast import OFFERED, install
+from ..declaring.fast import CASTING
+from ..declaring.immutable import let_cast
 from ..declaring.operands import Call
 from ..engines.current import current, default, scoped_name
 from ..engines.handle import LOADED, Handle, declines, has_one_device
 from ..engines.refusals import is_refusal
 from ..engines.tracing import Mode, inside, mode
 from ..kernels.record import KERNELS, kernel_named
-from ..writing.storing import put_small, takes_small
+from ..writing.storing import MOST_COPIED, assign_at_once
 from .concerns import general
 from .recording import beside, beside_elementwise, frozen
 from .refusing import values_of
-from .shortcuts import Shortcuts
+from .shortcuts import Shortcuts, targets_of
 
 # What each parameter is for: an array, an array or a number, arrays, another argument, ``out``, or what asks for more
 # than the body and its kernels if anything is passed for it.
@@ -115,8 +116,11 @@ class Dispatcher:
                 backend, key, inputs = told
                 found = self.shortcuts.get(key)
                 if found is None:
-                    return self.shortcuts.learn_into(key, self._call(values), backend)
-                result = self._run(found, inputs, backend, None if self.out < 0 else values[self.out])
+                    return self.shortcuts.learn(key, self._call(values), backend)
+                if isinstance(found, list):
+                    result = self._run_into(found[0], inputs, backend, values[self.out])
+                else:
+                    result = self._run(found, inputs, backend)
                 if result is not NotImplemented:
                     return result
         return self.rest(*values)
@@ -127,7 +131,10 @@ class Dispatcher:
         return self.shortcuts.by_layout
 
     def find(self, *values: Any) -> Any:
-        """Return the program of a call that is known, ``None`` if it has none, and ``...`` if it isn't known yet."""
+        """Return the program of a call that is known, ``None`` if it has none, and ``...`` if it isn't known yet.
+
+        A call with ``out=`` has two, in a list.
+        """
         told = self._told(values, mode.get())
         found = None if told is None else self.shortcuts.get(told[1], ...)
         return None if found is declines else found
@@ -171,11 +178,11 @@ class Dispatcher:
         backend = self._usual_into(out) if self.creates else self._backend_of(values)
         if backend is None or not (running is None or (running.tape is backend and out is None and not self.creates)):
             return None
-        if out is not None and not takes_small(out, backend):
-            return None
         key: list[Hashable] = [backend]
         inputs: list[object] = []
         try:
+            if out is not None and not self._tell_targets(out, backend, key):
+                return None
             for role, value in zip(self.roles, values, strict=True):
                 if role == ARGUMENT:
                     key.append(frozen(value))
@@ -189,6 +196,15 @@ class Dispatcher:
             # Arguments that no call is known by, as lengths that aren't known.
             return None
         return backend, told, inputs
+
+    def _tell_targets(self, out: object, backend: Handle, key: list[Hashable]) -> bool:
+        """Note what tells the targets of a call apart; return whether they're usual."""
+        # No argument is told by a bare string.
+        key.append("several" if isinstance(out, tuple) else "out")
+        return all(
+            self._tell_array(each, {Array}, backend, key, []) and type(each._native) is backend.native_type
+            for each in targets_of(out)
+        )
 
     def _tell(self, role: int, value: Any, backend: Handle, key: list[Hashable], inputs: list[object]) -> bool:
         """Note what tells an operand from others, and what the program takes for it; return whether it's usual."""
@@ -240,7 +256,19 @@ class Dispatcher:
             return self.usual()
         return None if self._bound is not None else getattr(out, "_backend", None)
 
-    def _run(self, program: Callable[..., Any], inputs: list[object], backend: Handle, out: object) -> Any:
+    def _run_into(self, program: Callable[..., Any], inputs: list[object], backend: Handle, out: Any) -> Any:
+        """Run the program of a known call, and write what it gives; ``NotImplemented`` as ``_run`` returns it."""
+        targets = targets_of(out)
+        if backend.mutable and any(x.nbytes > MOST_COPIED or backend.is_read_only(x._native) for x in targets):
+            return NotImplemented
+        found = self._run(program, inputs, backend)
+        several = isinstance(found, tuple)
+        if found is NotImplemented or several is not isinstance(out, tuple) or (several and len(found) != len(out)):
+            return NotImplemented
+        results = found if several else (found,)
+        return out if assign_at_once(targets, [x._native for x in results]) else NotImplemented
+
+    def _run(self, program: Callable[..., Any], inputs: list[object], backend: Handle) -> Any:
         """Run the program of a known call; ``NotImplemented`` leaves the call to the stack of concerns."""
         cell = None if self.takes_arrays or backend.type_key is None else backend.trace_cell
         if cell is not None and cell.value is not backend.no_trace:
@@ -254,8 +282,6 @@ class Dispatcher:
             raise
         if native is NotImplemented:
             return native
-        if out is not None:
-            return out if put_small(out, native) else NotImplemented
         if self.takes_arrays or type(native) is Array:
             return native
         if type(native) is not backend.native_type:
@@ -276,6 +302,6 @@ def dispatcher_of(declaration: Declaration, bound: Handle | None, function: Any,
     for unknown in {*declaration.kernels, *declaration.derivatives} - KERNELS.keys():
         # Which raises.
         kernel_named(unknown)
-    for handle in list(OFFERED):
-        install(handle, declaration)
+    for handle in list(CASTING):
+        let_cast(handle, declaration)
     return Dispatcher(declaration, bound, function)

@@ -20,7 +20,7 @@ from ..arrays.weak import WeakFloat
 from ..declaring.types import result_types
 from ..engines import dtypes
 from ..engines.dtypes import DType
-from ..engines.handle import Handle, casts_itself, declines
+from ..engines.handle import Handle, casts_itself
 from ..engines.refusals import is_refusal
 from ..engines.tracing import checking, mode, recording
 from ..kernels.record import kernel_named
@@ -341,9 +341,8 @@ def _at_once(name: str, backend: Handle, operands: list[Any]) -> Array | None:
     """Return what the fast path gives, if it serves these operands now that arrays were made of data."""
     if mode.get() is not None or {*map(type, operands)} != {Array}:
         return None
-    fast = getattr(backend, f"fast_{name}", declines)
     try:
-        native = fast(*[x._native for x in operands])
+        native = backend.plain[name](*[x._native for x in operands])
     except Exception as error:
         if not is_refusal(error, backend):
             raise

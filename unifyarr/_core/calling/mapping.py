@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InplaceUpdateError
 from ..arrays.array import Array
 from ..arrays.nest import Nest
 from ..engines.tracing import mode, take
@@ -130,11 +129,7 @@ def updated_at_once(leaves: Sequence[Any], values: Sequence[Any]) -> bool:
     for x, value in zip(leaves, values, strict=True):
         if type(x) is not Array or type(value) is not Array or not x._backend is value._backend is backend:
             return False
-    try:
-        return assign_at_once(leaves, [value._native for value in values])
-    except InplaceUpdateError:
-        # The general path says which leaf it is.
-        return False
+    return assign_at_once(leaves, [value._native for value in values])
 
 
 def update_nest(nest: Nest, value: object, ensure_in_backend: bool) -> None:

@@ -20,7 +20,6 @@ from ..engines.tracing import mode
 from ..values import above
 from ..values.native import Native
 from ..writing.inplace import check_target
-from ..writing.storing import put_small, takes_small
 
 
 def _wrap(native: Native, backend: Handle) -> Array:
@@ -56,9 +55,8 @@ def _put_in() -> None:
         for form, method in forms.items():
             core.take_method(function, form, method)
             setattr(Array, method.__name__, own[method.__name__])
-    writing = takes_small, put_small
     numpys = np.ndarray, np.float64, np.dtype(np.float64)
-    core.set_up(Array, View, mode, _wrap, explain, *writing, *numpys, scoped, default, LOADED)
+    core.set_up(Array, View, mode, _wrap, explain, *numpys, scoped, default, LOADED)
 
 
 _INSTRUCTIONS = ("BINARY_OP", "UNARY_NEGATIVE", "UNARY_INVERT")

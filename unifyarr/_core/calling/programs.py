@@ -25,7 +25,7 @@ class KernelStep(Record):
     kernel: Callable[..., object]
     inputs: tuple[int, ...]
     static: Mapping[str, object]
-    out: int | None
+    out: Hashable
     results: tuple[int, ...] | int
 
 
@@ -164,6 +164,12 @@ class Builder:
             self.add(GET, "value", [self.constant(backend.trace_cell)], ["trace"])
         self.add(SAME, None, ["trace", self.constant(backend.no_trace)])
 
+    def decline_transformations(self) -> None:
+        """Decline a call inside a transformation of the engine, where natives have no address."""
+        if self._backend.transformation is not None:
+            self.add(CALL, (self._backend.transformation, ()), [], ["transformation"])
+            self.add(SAME, None, ["transformation", self.constant(None)])
+
     def decline_watched(self) -> None:
         """Decline a call on a native whose values are unknown, or through which a derivative may be taken."""
         self._unwatched = True
@@ -176,7 +182,7 @@ class Builder:
         self._constants.update(constants.items())
         if len(steps) == 1 and not self._whole and not self._code:
             kernel, inputs, static, out, _ = steps[0]
-            bound = _bound(kernel, static, out)
+            bound = bound_kernel(kernel, static, out)
             if bound == Bound(bound.kernel, bound.first) and out is None and [*inputs] == self._operands:
                 first = bound.first
                 self._kernel = partial(bound.kernel, *first) if first else self._method(bound.kernel, steps[0])
@@ -184,7 +190,7 @@ class Builder:
             self._call(place, each)
 
     def _call(self, place: int, step: KernelStep) -> None:
-        kernel, first, last, named, is_packed = _bound(step.kernel, step.static, step.out)
+        kernel, first, last, named, is_packed = bound_kernel(step.kernel, step.static, step.out)
         out = step.out
         if out is None and not first and not is_packed:
             kernel = self._method(kernel, step)
@@ -275,7 +281,7 @@ def _is_applied(kernel: object) -> TypeGuard[_Applied]:
     return hasattr(kernel, "after")
 
 
-def _bound(kernel: Callable[..., object], static: Mapping[str, object], out: int | None) -> Bound:
+def bound_kernel(kernel: Callable[..., object], static: Mapping[str, object], out: Hashable) -> Bound:
     """Return a kernel, prepared for the static arguments where it knows how and isn't told where to write."""
     bind = None if out is not None or not static else getattr(kernel, "bind", None)
     if bind is not None:

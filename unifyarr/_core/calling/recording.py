@@ -13,7 +13,7 @@ from ..engines.dtypes import BY_NUMPY, DType
 from ..engines.handle import Handle, has_one_device
 from ..engines.kernels import bound
 from ..values.native import Native
-from .programs import Builder, KernelStep
+from .programs import Builder, KernelStep, bound_kernel
 
 # How many bytes a constant of a shortcut has at most.
 _CONSTANT = 64
@@ -96,6 +96,8 @@ class Recording:
         self.count = len(operands)
         self.slots = {id(x): slot for slot, x in enumerate(operands) if x is not None}
         self.steps: list[KernelStep] = []
+        # The last one by the kernel itself, which may write to a target, if it wrote to nothing.
+        self.last: KernelStep | None = None
         self.constants: dict[int, Any] = {}
         self.is_repeatable = True
         self.watches_gradients = False
@@ -151,12 +153,14 @@ class Recording:
             kernel, static = _known(kernel, [x._native for x in operands], static)
             self.steps.append(KernelStep(kernel, inputs, static, None, tuple(map(self._new, results))))
             return
-        out = self.slots.get(id(results))
+        out, self.last = self.slots.get(id(results)), None
         if results.shape:
             kernel = getattr(kernel, "with_axes", kernel)
         if out is None:
+            result = self._new(results)
+            self.last = KernelStep(kernel, inputs, static, None, result)
             kernel, static = _known(kernel, [x._native for x in operands], static)
-            self.steps.append(KernelStep(kernel, inputs, static, None, self._new(results)))
+            self.steps.append(KernelStep(kernel, inputs, static, None, result))
         elif out < self.count or out in self.constants:
             self.stop()
         else:
@@ -192,6 +196,14 @@ class Recording:
     def compute(self, program: Builder, results: list[int]) -> None:
         """Make a program compute the natives in slots from those of the operands."""
         program.compute(self._needed(results), self.constants, results)
+
+    def into(self, result: int, supports_out: Callable[..., bool]) -> list[KernelStep] | None:
+        """Return the steps, the last of which writes the result in a slot to ``out``; ``None`` where it can't be so."""
+        if self.last is None or self.last.results != result or not supports_out(self.last.kernel):
+            return None
+        *before, last = self._needed([result])
+        known = bound_kernel(last.kernel, last.static, "out").kernel
+        return [*before, (last if supports_out(known) else self.last)._replace(out="out")]
 
     def _needed(self, results: list[int]) -> list[KernelStep]:
         if any(each.out is not None for each in self.steps):

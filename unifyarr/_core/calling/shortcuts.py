@@ -22,6 +22,7 @@ from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded, running
+from ..writing.inplace import check_target
 from .call_log import tell_general
 from .invoke import store_out, store_several
 from .programs import CALL, EQUAL, GET, TUPLE, Builder
@@ -31,12 +32,13 @@ from .recording import Recording, is_numpy_data, native_of_data
 MOST = 1024
 
 
-class Shortcuts(dict[Hashable, Callable[..., Any]]):
+class Shortcuts(dict[Hashable, Any]):
     """The shortcuts of one function, by what tells its calls apart.
 
     One takes the natives of the operands and returns that of the result, or ``NotImplemented``. Of a function that
     returns views or several arrays it takes the operands themselves, and returns the result; of one that makes an array
-    of numbers it takes nothing.
+    of numbers it takes nothing. A call with ``out=`` has two, in a list: one that returns results, which are written
+    afterwards, and one that takes the target's native first and computes into that, or ``None``.
     """
 
     def __init__(
@@ -55,11 +57,11 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         self.by_layout = False
 
     def learn(self, key: Hashable, call: Call, backend: Handle) -> object:
-        """Do a call that has no shortcut; the second one of a key is recorded."""
-        if self._is_new(key):
+        """Do a call that has no shortcut; the second one of a key is recorded, and computes before it writes."""
+        if self._is_new(key) or not self._take_data(call, backend):
             return self._general(call)
-        if not self._take_data(call, backend):
-            return self._general(call)
+        for each in targets_of(call.out):
+            check_target(each)
         arrays = [x for x in call.operands() if isinstance(x, Array)]
         plain = all(type(x._native) is backend.native_type for x in arrays)
         # A record for derivatives sees what the kernels of its backend do.
@@ -74,30 +76,38 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         operands = [] if self._takes_nothing else [x if isinstance(x, Array) else None for x in call.operands()]
         notes = Recording(operands)
         with recorded(notes, None if backend.tape is None else running()):
-            result = self._general(call)
+            result = self._general(call if call.out is None else call.without_out())
+        self._keep(key, notes, result, operands, backend, call.out)
+        return result if call.out is None else self._store(call, result)
+
+    def _keep(
+        self,
+        key: Hashable,
+        notes: Recording,
+        result: object,
+        operands: list[Array | None],
+        backend: Handle,
+        out: object,
+    ) -> None:
+        """Keep what was recorded, or that it can't be done again so."""
         if len(self) >= MOST:
             self.clear()
         if notes.watches_layout and not self.by_layout and backend.has_strides and not self._takes_nothing:
             # No key that was told before says how its arrays lie in memory.
             self.by_layout = True
             self.clear()
-            return result
-        found = self._shortcut(notes, result, operands, backend)
-        self[key] = found or declines
+            return
+        found = self._shortcut(notes, result, operands, backend, writes=out is not None)
         if found is None:
             tell_general(self._name, operands)
-        return result
+        if found is None or (out is not None and not _is_alike(out, result)):
+            self[key] = declines
+        else:
+            self[key] = found if out is None else [found, self._into(notes, result, operands, backend)]
 
-    def learn_into(self, key: Hashable, call: Call, backend: Handle) -> object:
-        """Do what ``learn`` does, of a call that may have ``out``: the recorded one computes before it writes there."""
+    def _store(self, call: Call, result: object) -> object:
+        """Write what a call gave without ``out`` to that, and return it."""
         out = call.out
-        if out is None:
-            return self.learn(key, call, backend)
-        natives = [x._native for x in call.operands() if isinstance(x, Array) and x._backend is backend]
-        if self._is_new(key) or any(map(backend.records_gradient, natives)):
-            # Autograd may have saved an operand that ``out`` overwrites.
-            return self._general(call)
-        result = self.learn(key, call.without_out(), backend)
         if type(out) is not tuple and isinstance(result, Array):
             return store_out(self._name, out, result)
         if type(out) is not tuple or not isinstance(result, tuple) or len(result) != len(out):
@@ -135,12 +145,14 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         return True
 
     def _shortcut(
-        self, notes: Recording, result: object, operands: list[Array | None], backend: Handle
+        self, notes: Recording, result: object, operands: list[Array | None], backend: Handle, *, writes: bool
     ) -> Callable[..., object] | None:
         if not notes.is_repeatable:
             return None
         program = Builder(operands, backend, whole=self._takes_arrays)
-        _guard(program, notes, backend, asked=self._takes_arrays or self._takes_nothing or backend.trace_cell is None)
+        asked = self._takes_arrays or self._takes_nothing or backend.trace_cell is None
+        # Autograd may have saved an operand that ``out`` overwrites.
+        _guard(program, backend, asked=asked, watches_gradients=writes or notes.watches_gradients)
         if self._takes_arrays:
             return _whole(program, notes, result, operands, backend)
         if type(result) is not Array:
@@ -156,6 +168,38 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             program.wrap(slots[1:], of=slots[0])
         return _returned(program, notes, slots[-1], backend, result, is_array=bool(shown))
 
+    def _into(
+        self, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
+    ) -> Callable[..., object] | None:
+        """Return a program whose last kernel writes to the target, which it takes before the operands.
+
+        The engine refuses the call before it writes where it records gradients.
+        """
+        if self._takes_arrays or type(result) is not Array or result._base is not None or backend.writable_by is None:
+            return None
+        slots = _slots(notes, (result,), backend)
+        steps = None if slots is None else notes.into(slots[0], backend.supports_out)
+        if slots is None or steps is None:
+            return None
+        program = Builder(operands, backend, takes=("out",))
+        program.add(GET, backend.writable_by, ["out"], ["asked"])
+        program.decline_transformations()
+        _guard(program, backend, asked=False, watches_gradients=notes.watches_gradients)
+        program.compute(steps, notes.constants, slots)
+        return program.returning(slots[0])
+
+
+def targets_of(out: Any) -> tuple[Array, ...]:
+    """Return the arrays that a call writes to: one, several, or none."""
+    return () if out is None else out if type(out) is tuple else (out,)
+
+
+def _is_alike(out: Any, result: Any) -> bool:
+    """Return whether targets have the dtypes and shapes of results: the general path casts, and says what is wrong."""
+    if isinstance(out, tuple):
+        return isinstance(result, tuple) and all(map(_is_alike, out, result))
+    return isinstance(result, Array) and result.dtype is out.dtype and result.shape == out.shape
+
 
 def _replace_operands(call: Call, backend: Handle) -> None:
     """Put an array of its own, over the same native, in the place of each operand."""
@@ -168,7 +212,7 @@ def _replace_operands(call: Call, backend: Handle) -> None:
         call.arguments[name] = tuple(map(other, value)) if name in call.parameters.sequences else other(value)
 
 
-def _guard(program: Builder, notes: Recording, backend: Handle, *, asked: bool) -> None:
+def _guard(program: Builder, backend: Handle, *, asked: bool, watches_gradients: bool) -> None:
     """Make a program decline what the body would look at: natives of another type, and gradients.
 
     It is ``asked`` whether a trace runs, unless the dispatcher looks at that.
@@ -181,7 +225,7 @@ def _guard(program: Builder, notes: Recording, backend: Handle, *, asked: bool) 
         # A record or a batch of an engine that writes in place, which has no traces.
         if asked and (backend.around is backend or not backend.around.mutable):
             program.decline_traces()
-    elif notes.watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:
+    elif watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:
         program.decline_watched()
 
 

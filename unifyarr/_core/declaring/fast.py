@@ -14,56 +14,75 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..._native import core
 from ..._native.tables import by_dtype, into_by_dtype
+from ...backends.base import Backend
 from ..arrays.array import Array
 from ..engines import dtypes
-from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
+from ..engines.handle import (
+    ByName,
+    FastPath,
+    Handle,
+    casts_itself,
+    declines,
+    declines_write,
+    declining,
+    loaded_backends,
+)
 from ..engines.registry import when_loaded
 from .declare import DECLARATIONS, Declaration
 from .dtype_facts import ByDtype, DtypeFacts, direct_kernel
 from .immutable import at_once_path, let_cast, number_path, plain_path, putting_path, rebinding_path
 
-# The backends that functions have fast paths of. A backend is here before it goes through the functions, and a function
+# The backends whose kernels may cast their operands. One is here before it goes through the functions, and a function
 # is declared before it goes through the backends: each meets each, in whatever threads.
-OFFERED: list[Handle] = []
+CASTING: list[Handle] = []
+
+
+# The forms in the order of the compiled core.
+_FORMS = ("", "scalar_", "reflected_", "out_", "large_", "at_once_", "several_", "together_")
 
 
 @when_loaded
 def serve(backend: Handle) -> None:
     """Serve plain calls on a backend from now on."""
-    OFFERED.append(backend)
+    for path in ("get_item", "get_copy", "get_transpose", "set_item"):
+        setattr(backend, f"fast_{path}", backend.fast.get(path) or declining(path))
+    backend.fast_set_copy = putting_path(backend)
+    if type(backend.engine).casting is not Backend.casting:
+        CASTING.append(backend)
+        for declaration in list(DECLARATIONS.values()):
+            let_cast(backend, declaration)
     if core is not None:
+        backend.plain = ByName(partial(plain_call, backend))
         plain = backend.native_type, backend.large or 0, backend.mutable, backend.trace_cell, backend.no_trace
         items = backend.plain_keys, backend.plain_values, backend.plain_selections
         keys = backend.type_key, backend.layout_key if backend.has_strides else None, backend.device_key
-        core.take_engine(backend, vars(backend), *plain, backend.borrow, *keys, *items)
-    install_all(backend)
+        core.take_engine(backend, vars(backend), backend.plain, *plain, backend.borrow, *keys, *items)
 
 
-def install_all(backend: Handle) -> None:
-    """Offer the fast paths of indexing, and those of all functions that have some."""
-    for path in ("get_item", "get_copy", "get_transpose", "set_item"):
-        backend.offer(path, backend.fast.get(path) or declining(path))
-    backend.offer("set_copy", putting_path(backend))
-    for declaration in list(DECLARATIONS.values()):
-        install(backend, declaration)
-
-
-def install(backend: Handle, declaration: Declaration) -> None:
-    """Offer the fast paths of a function; its kernel casts from then on, where the engine's can."""
-    let_cast(backend, declaration)
-    if declaration.fast or declaration.has_plain_calls:
-        # Nothing stands beside the operand of one alone.
-        beside = () if declaration.is_unary else ("scalar_", "reflected_")
-        further = ("at_once_",) if backend.large is None else ("large_",) if backend.large else ()
-        several = [form for form in ("several_", "together_") if form + declaration.name in backend.fast]
-        for form in ("", "out_", *beside, *further, *several):
-            backend.offer(form + declaration.name, fast_path(backend, form, declaration))
+def plain_call(backend: Handle, name: str) -> FastPath:
+    """Return how a backend computes plain calls of a function, as the compiled core reads it."""
+    declaration = DECLARATIONS.get(name)
+    if declaration is None or not (declaration.fast or declaration.has_plain_calls):
+        return declines
+    if backend in CASTING:
+        let_cast(backend, declaration)
+    # Nothing stands beside the operand of one alone.
+    missing = {"scalar_", "reflected_"} if declaration.is_unary else set[str]()
+    missing.add("large_" if backend.large is None else "at_once_")
+    if not backend.large:
+        missing.add("large_")
+    missing.update(form for form in ("several_", "together_") if form + name not in backend.fast)
+    forms: list[FastPath | None] = []
+    for form in _FORMS:
+        forms.append(None if form in missing else fast_path(backend, form, declaration))
+    return core.PlainCall(backend, tuple(forms))  # type: ignore[no-any-return]
 
 
 def fast_path(backend: Handle, form: str, declaration: Declaration) -> FastPath:
@@ -115,8 +134,8 @@ def _looking(backend: Handle, path: FastPath, form: str) -> FastPath:
 @dtypes.when_used
 def _look_at_dtypes() -> None:
     if len(dtypes.USED) == 1:
-        for backend in list(OFFERED):
-            install_all(backend)
+        for backend in loaded_backends():
+            backend.plain.clear()
 
 
 def _unary(backend: Handle, declaration: Declaration) -> FastPath:

@@ -38,7 +38,7 @@ class Handle(Members):
 
     __slots__ = (*_OF_EACH_CALL, "__dict__", "__weakref__")
 
-    # Fast paths of indexing; those of functions are attributes too, ``fast_add``, which compiled dispatchers read.
+    # Fast paths of indexing.
     # Whether its kernels make nodes of a graph: they take ``result`` and ``offered``, as ``invoke`` was told.
     records = False
     # Whether selections have lengths that aren't known, and places of their own kind.
@@ -46,7 +46,7 @@ class Handle(Members):
     # Itself, if it records calls for derivatives of arrays whose values are known: short ways may serve it.
     tape: Handle | None = None
     # Then, by the name of an elementwise function, what takes the running trace and the operands.
-    short: ShortWays
+    short: ByName
 
     fast_get_item: FastPath
     fast_get_copy: FastPath
@@ -70,6 +70,9 @@ class Handle(Members):
         if self.trace_cell is not None:
             # One attribute says which way a call takes: dispatchers look at the cell themselves, and call the kernel.
             self.large = None
+        # By the name of a function, what computes its plain calls: it takes natives and numbers, and returns a native,
+        # or ``NotImplemented``. Without the compiled core it always does that, as it does in modes.
+        self.plain = ByName(lambda name: declines)
         # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
         self.destroys: bool = any(hasattr(kernel, "destructive") for kernel in self.kernels.values())
 
@@ -82,10 +85,6 @@ class Handle(Members):
     def around(self) -> Handle:
         """The backend whose natives a transformation by this one takes and returns: by default the same one."""
         return self
-
-    def offer(self, path: str, fast: FastPath) -> None:
-        """Make a fast path an attribute: ``fast_NAME``, ``fast_out_NAME`` and so on."""
-        setattr(self, f"fast_{path}", fast)
 
     def own_device(self, device: object) -> object:
         """Return the engine's own device for what ``Backend.device`` gave."""
@@ -137,10 +136,10 @@ class Handle(Members):
         return f"<backend {self.name!r}>"
 
 
-class ShortWays(dict[str, FastPath]):
-    """Short ways of elementwise functions by their names, each made when it's first asked for.
+class ByName(dict[str, FastPath]):
+    """Ways of calls by the names of functions, each made when it's first asked for.
 
-    One returns an array, or ``NotImplemented`` to leave a call to the general path.
+    One returns a result, or ``NotImplemented`` to leave a call to the general path.
     """
 
     def __init__(self, make: Callable[[str], FastPath]) -> None:

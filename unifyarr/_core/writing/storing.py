@@ -7,64 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import prod
 from typing import Any
 
 from ..arrays.array import Array
 from ..arrays.ownership import LOCK, rebind
 from ..engines.handle import Handle, has_one_device
-from ..values.lengths import PartialShape
 from ..values.native import Native
 from .inplace import finish_all
 
-# How many elements a target has at most for which a result is computed first and copied: of more, memory counts.
-SMALL = 1 << 12
+# The most bytes of a target for which a result is computed first and copied: of more, memory counts.
+MOST_COPIED = 1 << 15
 _ID_OF_NONE = id(None)
-
-
-def takes_small(out: object, backend: Handle) -> bool:
-    """Return whether ``out`` is a plain array of few elements, or a tuple of such, that may be written now."""
-    if type(out) is tuple:
-        return all(type(each) is Array and takes_small(each, backend) for each in out)
-    if type(out) is not Array or out._backend is not backend or not has_one_device(backend):
-        return False
-    native = out._native
-    if type(native) is not backend.native_type:
-        return False
-    shape = backend.shape(native)
-    if type(shape) is PartialShape or prod(shape) > SMALL:
-        return False
-    try:
-        backend.check_small(native)
-    except Exception:
-        # The general path says why.
-        return False
-    return backend.mutable or backend.trace() is None
-
-
-def put_small(out: Any, result: Any) -> bool:
-    """Write results, arrays or a native, to what ``takes_small``; return ``False`` where the general path has to."""
-    if type(out) is tuple:
-        several = isinstance(result, tuple) and len(result) == len(out)
-        return several and assign_at_once(out, [x._native for x in result])
-    native = result._native if type(result) is Array else result
-    backend, target = out._backend, out._native
-    if type(native) is not backend.native_type or native.shape != target.shape or native.dtype != target.dtype:
-        return False
-    if backend.mutable:
-        if backend.records_gradient(native):
-            # Autograd may have saved an operand that ``out`` overwrites.
-            return False
-        backend.assign(target, native)
-        return True
-    with LOCK:
-        return rebind(out, native, instead_of=target)
 
 
 def assign_at_once(targets: Sequence[Array], values: Sequence[Any]) -> bool:
     """Write natives of an engine to plain arrays, if no write can fail; return whether all of them are written.
 
-    Nothing else refers to the values. Raises what a target raises that can't be written.
+    Nothing else refers to the values.
     """
     backend = targets[0]._backend if targets else None
     if backend is None or not (backend.mutable or has_one_device(backend)):
@@ -80,10 +39,17 @@ def assign_at_once(targets: Sequence[Array], values: Sequence[Any]) -> bool:
         # Most dtypes are one object, and some are slow to compare.
         if native.dtype is not dtype and native.dtype != dtype:
             return False
-        check(native)
+        try:
+            check(native)
+        except Exception:
+            # The general path says why.
+            return False
         natives.append(native)
     if not has_one_device(backend) and [*map(backend.device, natives)] != [*map(backend.device, values)]:
         return False
+    if len(natives) == 1:
+        backend.assign(natives[0], values[0])
+        return True
     if not _lie_apart([*natives, *values], backend):
         return False
     try:

@@ -19,8 +19,8 @@ from ..arrays.ownership import LOCK, rebind
 from ..arrays.recipes import View
 from ..arrays.views import Window
 from ..declaring.declare import DECLARATIONS
-from ..declaring.fast import install
-from ..declaring.immutable import number_beside, plain_path
+from ..declaring.fast import fast_path
+from ..declaring.immutable import let_cast, number_beside, plain_path
 from ..engines import dtypes
 from ..engines.handle import Handle, casts_itself, has_one_device
 from ..engines.kernels import bound
@@ -42,9 +42,9 @@ class _Update:
         declaration = DECLARATIONS[name]
         kernel = backend.kernel(name)
         # The function may not have been called yet.
-        install(backend, declaration)
+        let_cast(backend, declaration)
         self.ufunc: object = declaration.ufunc
-        self.into = getattr(backend, f"fast_out_{name}")
+        self.into = fast_path(backend, "out_", declaration)
         self.beside = number_beside(backend, declaration)
         self.compute = plain_path(backend, declaration)
         # Of a window: two functions of the root and the other operand, the second one of which uses up the root.

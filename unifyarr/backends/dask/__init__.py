@@ -10,22 +10,8 @@ import dask.array as da
 import numpy as np
 
 from ...errors import DeviceError, InplaceUpdateError
-from ..kernels import described
+from ..kernels import described, kernel_modules
 from ..memory import export, reads_marks
-from . import (
-    creation,
-    data_type,
-    fft,
-    gradients,
-    indexing,
-    linalg,
-    manipulation,
-    searching,
-    sets,
-    sorting,
-    statistical,
-    utility,
-)
 from ._computing import Computing, joined
 from ._elementwise import elementwise_kernel
 from ._fusing import fused
@@ -43,20 +29,7 @@ class Backend(Computing):
     has_values = False
     has_shapes = False
     differentiates = False
-    modules = (
-        creation,
-        data_type,
-        fft,
-        gradients,
-        indexing,
-        linalg,
-        manipulation,
-        searching,
-        sets,
-        sorting,
-        statistical,
-        utility,
-    )
+    modules = kernel_modules(__package__)
 
     def elementwise_kernel(self, name: str) -> Callable[..., Any] | None:
         """Return NumPy's kernel, called for each chunk."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...errors import BackendFeatureError, DeviceError, InplaceUpdateError
 from .. import base
-from ..kernels import described, own_error
+from ..kernels import described, kernel_modules, own_error
 from ..memory import SMALLEST, export, reads_marks
 from ._private import (
     ARRAYS,
@@ -50,37 +50,7 @@ def _enable_64_bit() -> None:
 
 _enable_64_bit()
 
-from . import (  # noqa: E402
-    _loops,
-    _several,
-    activations,
-    arithmetic,
-    contraction,
-    convolution,
-    creation,
-    data_type,
-    elementwise,
-    exponentials,
-    fft,
-    folding,
-    gradients,
-    indexing,
-    linalg,
-    linalg_solvers,
-    manipulation,
-    normalization,
-    padding,
-    products,
-    random,
-    scattering,
-    searching,
-    sets,
-    sorting,
-    special,
-    statistical,
-    transformations,
-    utility,
-)
+from . import _loops, _several, indexing, transformations  # noqa: E402
 from ._compiled import REFERENCES, casting, is_concrete, is_reference  # noqa: E402
 from ._devices import extents, fitting, jit, may_meet, meeting, name_of, public, spread, whole  # noqa: E402
 from ._donating import Donating  # noqa: E402
@@ -136,34 +106,7 @@ class Backend(base.Backend[Any]):
     computes_later = True
     # ``jax.Ref``.
     has_variables = True
-    modules = (
-        convolution,
-        activations,
-        arithmetic,
-        creation,
-        data_type,
-        contraction,
-        elementwise,
-        exponentials,
-        fft,
-        folding,
-        gradients,
-        indexing,
-        linalg,
-        linalg_solvers,
-        manipulation,
-        normalization,
-        scattering,
-        padding,
-        products,
-        random,
-        searching,
-        sets,
-        sorting,
-        special,
-        statistical,
-        utility,
-    )
+    modules = kernel_modules(__package__, "transformations")
 
     fast: Mapping[str, Callable[..., Any]] = {"get_copy": get_copy, **_several.PATHS}
 

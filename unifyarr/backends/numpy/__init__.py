@@ -8,38 +8,10 @@ from typing import Any, final
 
 from ...errors import DeviceError, ReadOnlyError
 from .. import base
-from ..kernels import EFFORT, described
+from ..kernels import EFFORT, described, kernel_modules
 from ..memory import aligned_copy, export
 from . import _direct as np
-from . import (
-    _items,
-    activations,
-    arithmetic,
-    convolution,
-    creation,
-    data_type,
-    elementwise,
-    fast,
-    fft,
-    folding,
-    gradients,
-    histograms,
-    indexing,
-    interpolation,
-    linalg,
-    linalg_solvers,
-    manipulation,
-    normalization,
-    padding,
-    products,
-    scattering,
-    searching,
-    sets,
-    sorting,
-    special,
-    statistical,
-    utility,
-)
+from . import _items, fast
 from ._pool import COUNTS, LARGE, POOL
 
 
@@ -67,33 +39,7 @@ class Backend(base.Backend[np.ndarray]):
     plain_keys = "basic"
     plain_values = _items.TAKES
     plain_selections = _items.SELECTING
-    modules = (
-        convolution,
-        activations,
-        arithmetic,
-        creation,
-        data_type,
-        elementwise,
-        fft,
-        folding,
-        gradients,
-        histograms,
-        indexing,
-        interpolation,
-        linalg,
-        linalg_solvers,
-        manipulation,
-        scattering,
-        products,
-        normalization,
-        padding,
-        searching,
-        sets,
-        sorting,
-        special,
-        statistical,
-        utility,
-    )
+    modules = kernel_modules(__package__, "fast")
 
     # -- what an array is -------------------------------------------------------------------------------------------
 

@@ -11,38 +11,9 @@ import numpy as np
 
 from ...errors import CopyError, DeviceError, DtypeError, InplaceUpdateError
 from .. import base
-from ..kernels import described, own_error
+from ..kernels import described, kernel_modules, own_error
 from ..memory import export, reads_marks
-from . import (
-    _items,
-    _loops,
-    activations,
-    arithmetic,
-    contraction,
-    convolution,
-    creation,
-    data_type,
-    elementwise,
-    exponentials,
-    fft,
-    folding,
-    gradients,
-    indexing,
-    linalg,
-    linalg_solvers,
-    manipulation,
-    padding,
-    pure,
-    random,
-    scattering,
-    searching,
-    sets,
-    sorting,
-    special,
-    statistical,
-    transformations,
-    utility,
-)
+from . import _items, _loops, elementwise, pure, transformations
 from ._devices import device_name, device_names, on, placed
 from ._engine import (
     MAX_SLICE,
@@ -100,32 +71,7 @@ class Backend(base.Backend[Any]):
     mutable = False
     # ``tf.Variable`` is, by ``can_write``.
     has_variables = True
-    modules = (
-        convolution,
-        activations,
-        arithmetic,
-        creation,
-        data_type,
-        contraction,
-        elementwise,
-        exponentials,
-        fft,
-        folding,
-        gradients,
-        indexing,
-        linalg,
-        linalg_solvers,
-        manipulation,
-        scattering,
-        padding,
-        random,
-        searching,
-        sets,
-        sorting,
-        special,
-        statistical,
-        utility,
-    )
+    modules = kernel_modules(__package__, "pure", "transformations")
 
     # TensorFlow's functions compute with the tensor itself, which tapes and graphs see, and not with its values.
     protocols: Mapping[str, Callable[..., Any]] = {"__tf_tensor__": _as_tensor}

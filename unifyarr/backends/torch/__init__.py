@@ -15,48 +15,9 @@ from torch.autograd import forward_ad
 from ...errors import DeviceError, DtypeError
 from .. import base
 from ..base.values import FLOATING
-from ..kernels import described, own_error
+from ..kernels import described, kernel_modules, own_error
 from ..memory import export
-from . import (
-    _constants,
-    _dlpack,
-    _fields,
-    _indices,
-    _targets,
-    activations,
-    arithmetic,
-    attention,
-    classification,
-    contraction,
-    convolution,
-    creation,
-    data_type,
-    elementwise,
-    exponentials,
-    fast,
-    fft,
-    folding,
-    gradients,
-    histograms,
-    host,
-    indexing,
-    inductor,
-    linalg,
-    linalg_solvers,
-    manipulation,
-    normalization,
-    pooling,
-    pure,
-    random,
-    scattering,
-    searching,
-    sets,
-    sorting,
-    special,
-    statistical,
-    transformations,
-    utility,
-)
+from . import _constants, _dlpack, _fields, _indices, _targets, fast, host, inductor, pure, transformations
 from ._items import NUMBERS, number_of
 from ._overlap import extent, independent, layout, may_share_memory
 from ._private import (
@@ -135,36 +96,7 @@ class Backend(base.Backend[Tensor]):
     memory_of = staticmethod(_targets.memory_of)
     plain_keys = "windows"
     fast = fast.PATHS
-    modules = (
-        attention,
-        convolution,
-        activations,
-        arithmetic,
-        classification,
-        creation,
-        data_type,
-        contraction,
-        elementwise,
-        exponentials,
-        fft,
-        folding,
-        gradients,
-        histograms,
-        indexing,
-        linalg,
-        linalg_solvers,
-        manipulation,
-        scattering,
-        normalization,
-        pooling,
-        random,
-        searching,
-        sets,
-        sorting,
-        special,
-        statistical,
-        utility,
-    )
+    modules = kernel_modules(__package__, "fast", "host", "inductor", "pure", "transformations")
 
     can_transform = True
     # What takes the place of kernels that write where torch transforms a function.

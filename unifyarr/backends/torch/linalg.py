@@ -101,7 +101,12 @@ _square = functools.partial(_matrices, square=True)
 # -- products -------------------------------------------------------------------------------------------------------
 
 
-@known_by(lambda x1, x2: torch.matmul if x1.dtype in WIDE else None)
+def _know_matmul(x1: Tensor, x2: Tensor) -> Any:
+    # The function takes ``out`` too, which the engine would resize for a vector.
+    return None if x1.dtype not in WIDE else torch.matmul if x1.ndim > 1 < x2.ndim else Tensor.matmul
+
+
+@known_by(_know_matmul)
 @worked_around("no kernel for bool, uint16, uint32, uint64")
 @support_native_out
 @_numpy_errors

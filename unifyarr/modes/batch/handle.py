@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.arrays.array import Array, wrap
-from ..._core.engines.handle import FastPath, Handle, ShortWays, declines
+from ..._core.engines.handle import ByName, FastPath, Handle, declines
 from ..._core.engines.tracing import run_of, running
 from ..._core.kernels.record import ROWS, Batch, kernel_named
 from ..._core.values.native import Native
@@ -45,7 +45,7 @@ class BatchHandle(Level):
         super().__init__(BatchEngine(base), base, names | self._others.keys())
         self.records = base.records
         self.tape = None if base.records else self
-        self.short = ShortWays(lambda name: partial(self.call, name))
+        self.short = ByName(lambda name: partial(self.call, name))
         self._dense = dense_in(self)
 
     def performing(self, name: str) -> FastPath:
@@ -144,8 +144,8 @@ class BatchHandle(Level):
 
     def call(self, name: str, scope: Scope, *operands: Any) -> Any:
         """Return the array that an elementwise function gives, ``NotImplemented`` to leave it to the general path."""
-        natives, values, number = [], [], ""
-        for place, x in enumerate(operands):
+        natives, values = [], []
+        for x in operands:
             kind = type(x)
             if kind is Array:
                 inside = x if x._backend is self else scope.known(x)
@@ -158,14 +158,13 @@ class BatchHandle(Level):
                 values.append(native.value)
             elif kind is float or kind is int:
                 values.append(x)
-                number = "scalar_" if place else "reflected_"
             else:
                 return NotImplemented
         base = self.base
         if len(natives) > 1 and not _are_aligned(base, natives):
             return NotImplemented
         try:
-            found = getattr(base, f"fast_{number}{name}", declines)(*values)
+            found = base.plain[name](*values)
         except Exception:
             # The general path says what is wrong.
             return NotImplemented

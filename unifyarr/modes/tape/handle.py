@@ -17,7 +17,7 @@ import numpy as np
 from ..._core.arrays.array import wrap
 from ..._core.arrays.ownership import read
 from ..._core.declaring.cuts import KernelCut
-from ..._core.engines.handle import FastPath, Handle, ShortWays
+from ..._core.engines.handle import ByName, FastPath, Handle
 from ..._core.engines.tracing import capture, inside, mode
 from ..._core.kernels.record import Derivative, kernel_named
 from ..._core.values import above
@@ -73,7 +73,7 @@ class TapeHandle(Tape):
         self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
         self.paths = CallPaths()
         # What dispatchers ask of elementwise functions.
-        self.short = ShortWays(FastCalls(self).way)
+        self.short = ByName(FastCalls(self).way)
 
     def performing(self, name: str) -> FastPath:
         """Return a function that calls a kernel on the values, and records the call if it has a derivative."""

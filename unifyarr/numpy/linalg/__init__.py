@@ -7,55 +7,10 @@ array(5.)
 
 from __future__ import annotations
 
+import numpy as _numpy
 from numpy.linalg import LinAlgError
 
-from ._factoring import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
-from ._measuring import cond, det, matrix_norm, matrix_rank, norm, slogdet, vector_norm
-from ._products import (
-    cross,
-    diagonal,
-    matmul,
-    matrix_power,
-    matrix_transpose,
-    multi_dot,
-    outer,
-    tensordot,
-    trace,
-    vecdot,
-)
-from ._solving import inv, lstsq, pinv, solve, tensorinv, tensorsolve
+from .._following import publish as _publish
+from . import _factoring, _measuring, _products, _solving
 
-__all__ = [
-    "LinAlgError",
-    "cholesky",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "lstsq",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "multi_dot",
-    "norm",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "tensorinv",
-    "tensorsolve",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+__all__ = ["LinAlgError", *_publish(_numpy.linalg, globals())]

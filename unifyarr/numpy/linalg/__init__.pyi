@@ -1,0 +1,34 @@
+# Written by ``python -m tests.stubs`` from the declarations: change these instead.
+from typing import Any
+from numpy.linalg import LinAlgError as LinAlgError
+from ._factoring import cholesky as cholesky
+from ._measuring import cond as cond
+from ._products import cross as cross
+from ._measuring import det as det
+from ._products import diagonal as diagonal
+from ._factoring import eig as eig
+from ._factoring import eigh as eigh
+from ._factoring import eigvals as eigvals
+from ._factoring import eigvalsh as eigvalsh
+from ._solving import inv as inv
+from ._solving import lstsq as lstsq
+from ._products import matmul as matmul
+from ._measuring import matrix_norm as matrix_norm
+from ._products import matrix_power as matrix_power
+from ._measuring import matrix_rank as matrix_rank
+from ._products import matrix_transpose as matrix_transpose
+from ._products import multi_dot as multi_dot
+from ._measuring import norm as norm
+from ._products import outer as outer
+from ._solving import pinv as pinv
+from ._factoring import qr as qr
+from ._measuring import slogdet as slogdet
+from ._solving import solve as solve
+from ._factoring import svd as svd
+from ._factoring import svdvals as svdvals
+from ._products import tensordot as tensordot
+from ._solving import tensorinv as tensorinv
+from ._solving import tensorsolve as tensorsolve
+from ._products import trace as trace
+from ._products import vecdot as vecdot
+from ._measuring import vector_norm as vector_norm
