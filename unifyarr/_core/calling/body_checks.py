@@ -55,31 +55,25 @@ def check_outcome(what: str, expected: Outcome, results: Sequence[np.ndarray]) -
             )
 
 
-def handle_kernels(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_kernels(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Inside ``debug()``, check that a kernel computes what the body does."""
-    if declaration.category != "mixed":
-        return call_next
-
-    def handler(call: Call) -> object:
-        trace = running()
-        if trace is not None and trace.checks and declaration.operation is None:
-            trace.check(declaration, call)
-        if not checking() or call.backend is None or not _has_both(declaration, call, call.backend):
-            return call_next(call)
-        name = f"{declaration.qualified_name}() on backend {call.backend.name!r}"
-        # Before the kernel, which may write to what it's given.
-        expected = outcome_of(lambda: _by_body(declaration, call, call_next))
-        if call.out is None:
-            result = call_next(call)
-            check_outcome(name, expected, _values(result))
-            return result
-        # What is written to out is held against what the kernel returns without, and that against the body.
-        found = outcome_of(lambda: _values(call_next(call.without_out())))
-        if isinstance(found, list):
-            check_outcome(name, expected, found)
+    trace = running()
+    if trace is not None and trace.checks and declaration.operation is None:
+        trace.check(declaration, call)
+    if not checking() or call.backend is None or not _has_both(declaration, call, call.backend):
         return call_next(call)
-
-    return handler
+    name = f"{declaration.qualified_name}() on backend {call.backend.name!r}"
+    # Before the kernel, which may write to what it's given.
+    expected = outcome_of(lambda: _by_body(declaration, call, call_next))
+    if call.out is None:
+        result = call_next(call)
+        check_outcome(name, expected, _values(result))
+        return result
+    # What is written to out is held against what the kernel returns without, and that against the body.
+    found = outcome_of(lambda: _values(call_next(call.without_out())))
+    if isinstance(found, list):
+        check_outcome(name, expected, found)
+    return call_next(call)
 
 
 def _has_both(declaration: Declaration, call: Call, backend: Handle) -> bool:

@@ -1,12 +1,13 @@
 """What happens around a function's body, one concern each; their order stands in ``CONCERNS``.
 
-A concern takes the declaration and the next handler and returns a handler. A handler takes a ``Call``. Which concerns
-are around the body depends on what a call needs: those that have nothing to do in it aren't asked.
+A concern takes the declaration, what does the rest of the call, and the ``Call``. Which concerns are around the body
+depends on the function and on what a call needs: those that have nothing to do in it aren't asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...backends.base.deferring import wanting_chunks
@@ -34,101 +35,76 @@ if TYPE_CHECKING:
     from ..declaring.declare import Declaration
 
 
-def handle_nestable(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_nestable(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Map the call over the leaves of the containers among its arrays."""
-    return lambda call: map_call(declaration, call, call.nest)
+    return map_call(declaration, call, call.nest)
 
 
-def handle_symbols(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_symbols(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Make a node of a graph of a call that takes variables of graphs."""
-
-    def handler(call: Call) -> object:
-        assert call.symbol is not None
-        return call.symbol._called(declaration, call)
-
-    return handler
+    assert call.symbol is not None
+    return call.symbol._called(declaration, call)
 
 
 # Where a kernel looks at the value of a number, as at that of an exponent: it may be of a square, or of a root.
 _DECIDES = frozenset({("pow", "x2")})
 
 
-def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_trace(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Inside a trace of ours, put stand-ins in the place of arrays that were made outside."""
-
-    def handler(call: Call) -> object:
-        trace = running()
-        if trace is None:
-            return call_next(call)
-        out = call.out
-        for name, value in call.arguments.items():
-            if type(value) is not WeakFloat or _looks_at(declaration, name):
-                call.arguments[name] = known(value)
-        replaced = trace.enter(call)
-        result = call_next(call)
-        return _restored(result, replaced) if out is None else out
-
-    def _restored(result: Any, replaced: dict[int, Array]) -> object:
-        # What is returned as it was passed is the caller's array, not its stand-in.
-        if type(result) in (tuple, list):
-            return type(result)([_restored(each, replaced) for each in result])
-        return replaced.get(id(result), result)
-
-    return handler
+    trace = running()
+    if trace is None:
+        return call_next(call)
+    out = call.out
+    for name, value in call.arguments.items():
+        # A weak float has no value, but for functions that look at it.
+        if type(value) is not WeakFloat or not declaration.takes_numbers or (declaration.name, name) in _DECIDES:
+            call.arguments[name] = known(value)
+    replaced = trace.enter(call)
+    result = call_next(call)
+    return _restored(result, replaced) if out is None else out
 
 
-def _looks_at(declaration: Declaration, name: str) -> bool:
-    """Return whether a function looks at the value of a number that is passed in a parameter."""
-    return not declaration.takes_numbers or (declaration.name, name) in _DECIDES
+def _restored(result: Any, replaced: dict[int, Array]) -> object:
+    # What is returned as it was passed is the caller's array, not its stand-in.
+    if type(result) in (tuple, list):
+        return type(result)([_restored(each, replaced) for each in result])
+    return replaced.get(id(result), result)
 
 
-def handle_debug(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_debug(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Inside ``debug()``, check that the call does what is declared of it."""
-
-    def handler(call: Call) -> object:
-        return check_call(declaration, call, call_next) if checking() else call_next(call)
-
-    return handler
+    return check_call(declaration, call, call_next) if checking() else call_next(call)
 
 
-def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_out_argument(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Check ``out`` before anything is computed, and write the result there if the body hasn't done so."""
-
-    def handler(call: Call) -> object:
-        given = call.out
-        if given is None:
-            return call_next(call)
-        if isinstance(given, (tuple, list)):
-            return _several(call, given)
-        out = as_target(given)
-        check_target(out)
-        call.arguments["out"], call.targets = out, (out,)
-        _keep_for_gradients(call)
+    given: Any = call.out
+    if given is None:
+        return call_next(call)
+    several = isinstance(given, (tuple, list))
+    targets = tuple([as_target(each) for each in (given if several else (given,))])
+    for target in targets:
+        check_target(target)
+    call.arguments["out"], call.targets = None if several else targets[0], targets
+    _keep_for_gradients(call)
+    if not several:
+        (out,) = targets
         if call.arguments.get("device", out) is None and call.arguments.get("backend") in (None, out._backend.name):
             # A new array goes to the device of ``out``, unless another array says where.
             call.arguments["device"] = convert.device_of((*call.operands(), out), out._backend)
-        result = call_next(call)
-        if isinstance(result, tuple):
-            raise TypeError(f"{declaration.name}() returns {len(result)} arrays: out is a tuple of as many")
-        if result is not out:
-            check_backend(out, result._backend)
-            store_out(declaration.name, out, result)
-        return given
-
-    def _several(call: Call, given: Any) -> object:
-        targets = [as_target(each) for each in given]
-        for target in targets:
-            check_target(target)
-        call.arguments["out"], call.targets = None, tuple(targets)
-        _keep_for_gradients(call)
-        results = call_next(call)
-        if not isinstance(results, tuple) or len(results) != len(targets):
-            wanted = f"a tuple of {len(results)}" if isinstance(results, tuple) else "one array"
+    result: Any = call_next(call)
+    if several:
+        if not isinstance(result, tuple) or len(result) != len(targets):
+            wanted = f"a tuple of {len(result)}" if isinstance(result, tuple) else "one array"
             raise TypeError(f"out of {declaration.name}() is {wanted}, not {len(targets)} arrays")
-        store_several(declaration.name, targets, results)
-        return given
-
-    return handler
+        store_several(declaration.name, targets, result)
+    elif isinstance(result, tuple):
+        raise TypeError(f"{declaration.name}() returns {len(result)} arrays: out is a tuple of as many")
+    elif result is not out:
+        check_backend(out, result._backend)
+        store_out(declaration.name, out, result)
+    return given
 
 
 def _keep_for_gradients(call: Call) -> None:
@@ -148,167 +124,128 @@ def _keep_for_gradients(call: Call) -> None:
         is_written = any(backend.may_share_memory(x._native, native) for native in written)
         return wrap(backend.copy(x._native), backend) if is_written else x
 
-    for name in call.parameters.operands:
-        value = call.arguments[name]
-        call.arguments[name] = tuple(map(kept, value)) if name in call.parameters.sequences else kept(value)
+    call.replace(kept)
 
 
-def handle_updates(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_updates(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Take parameters that the body writes as targets: what can't be written would take the values with it."""
-    if not declaration.updates:
-        return call_next
-
-    def handler(call: Call) -> object:
-        for name in declaration.updated_by(call.arguments):
-            call.arguments[name] = as_target(call.arguments[name], name)
-        return call_next(call)
-
-    return handler
+    for name in declaration.updated_by(call.arguments):
+        call.arguments[name] = as_target(call.arguments[name], name)
+    return call_next(call)
 
 
-def handle_data(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_data(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Make arrays of one backend of what was passed for them; Python scalars stay where the function takes them."""
-    if declaration.category == "creation":
-        # What these take isn't of the call's backend, but goes there.
-        return call_next
-
-    def handler(call: Call) -> object:
-        parameters, arguments = call.parameters, call.arguments
-        targets = call.targets
-        backend = convert.common_backend(call.together(), targets[0]._backend if targets else call.backend)
-        call.backend = backend
-        weak: list[str] = []
-        device = convert.device_of((*call.together(), *targets), backend)
-        for name in parameters.operands:
-            value = arguments[name]
-            if (name in parameters.weak and value is None) or (
-                name in parameters.scalars and kind_of(value) in dtypes.SCALARS
-            ):
-                weak.append(name)
-            elif name in parameters.sequences:
-                arguments[name] = tuple([convert.as_array(each, backend, device) for each in value])
-            else:
-                arguments[name] = convert.as_array(value, backend, device)
-        if len(weak) == len(parameters.operands):
-            # All operands are scalars: one of them has to be an array.
-            for name in weak:
-                arguments[name] = convert.as_array(known(arguments[name]), backend)
-        return call_next(call)
-
-    return handler
+    parameters, arguments = call.parameters, call.arguments
+    targets = call.targets
+    backend = convert.common_backend(call.together(), targets[0]._backend if targets else call.backend)
+    call.backend = backend
+    weak: list[str] = []
+    device = convert.device_of((*call.together(), *targets), backend)
+    for name in parameters.operands:
+        value = arguments[name]
+        if (name in parameters.weak and value is None) or (
+            name in parameters.scalars and kind_of(value) in dtypes.SCALARS
+        ):
+            weak.append(name)
+        elif name in parameters.sequences:
+            arguments[name] = tuple([convert.as_array(each, backend, device) for each in value])
+        else:
+            arguments[name] = convert.as_array(value, backend, device)
+    if len(weak) == len(parameters.operands):
+        # All operands are scalars: one of them has to be an array.
+        for name in weak:
+            arguments[name] = convert.as_array(known(arguments[name]), backend)
+    return call_next(call)
 
 
-def handle_out_of_body(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_out_of_body(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Pass ``out`` to the body only on the backend of the arrays, and if the body may keep values in it."""
-
-    def handler(call: Call) -> object:
-        out = call.out
-        if out is not None and call.backend is not None:
-            check_backend(out, call.backend)
-            keeps = declaration.scratch and not declaration.updated_by(call.arguments)
-            if keeps and any(isinstance(x, Array) and records_gradient(x) for x in call.operands()):
-                # What is kept in out on the way would be recorded, and lost to the gradient when the next value is
-                # written.
-                call.arguments["out"] = None
-        return call_next(call)
-
-    return handler if declaration.category != "creation" else call_next
+    out = call.out
+    if out is not None and call.backend is not None:
+        check_backend(out, call.backend)
+        keeps = declaration.scratch and not declaration.updated_by(call.arguments)
+        if keeps and any(isinstance(x, Array) and records_gradient(x) for x in call.operands()):
+            # What is kept in out on the way would be recorded, and lost to the gradient when the next value is
+            # written.
+            call.arguments["out"] = None
+    return call_next(call)
 
 
-def handle_numbers(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_numbers(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Make Python numbers of 0-d arrays that were passed for numbers; by what carries a derivative they'd have none."""
-    if declaration.operation is not None:
-        return call_next
-
-    def handler(call: Call) -> object:
-        for name in call.parameters.numbers:
-            value = call.arguments[name]
-            if type(value) not in PLAIN:
-                call.arguments[name] = as_known_number(value, f"{name} of {declaration.qualified_name}()")
-        return call_next(call)
-
-    return handler
+    for name in call.parameters.numbers:
+        value = call.arguments[name]
+        if type(value) not in PLAIN:
+            call.arguments[name] = as_known_number(value, f"{name} of {declaration.qualified_name}()")
+    return call_next(call)
 
 
-def handle_copy_argument(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_copy_argument(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Give ``copy=`` its meaning on functions that return a view where they can; with ``out`` it has none."""
-
-    def handler(call: Call) -> object:
-        copy = call.arguments.get("copy")
-        if copy is not None and call.out is not None:
-            call.arguments["copy"] = copy = None
-        if copy is None or declaration.category != "view":
-            # ``astype``, ``asarray`` and ``from_dlpack`` mean something else by it, and look to it themselves.
-            return call_next(call)
-        x = next(call.operands())
-        result = call_next(call)
-        shares = result is x or result.base is not None
-        if copy and shares:
-            return result.copy()
-        if copy is False and not shares:
-            raise CopyError(f"{declaration.name}() of this array can't do without a copy, which copy=False forbids")
-        return result
-
-    return handler
-
-
-def handle_elementwise(declaration: Declaration, call_next: Handler) -> Handler:
-    """Compute an elementwise function, whose declaration says all: its body is never called."""
-    ufunc = declaration.ufunc
-    if ufunc is None:
-        return call_next
-
-    def handler(call: Call) -> object:
-        operands = tuple([call.arguments[name] for name in call.parameters.positional])
-        return elementwise(declaration.name, ufunc, operands, call.out, call.backend)
-
-    return handler
-
-
-def handle_creation(declaration: Declaration, call_next: Handler) -> Handler:
-    """Choose the backend on which a creation function makes its array."""
-    if declaration.category != "creation":
-        return call_next
-
-    def handler(call: Call) -> object:
-        named = call.arguments.get("backend")
-        if named is not None:
-            call.backend = inside(load(named))
-        elif call.out is not None:
-            call.backend = call.out._backend
-        call.arguments["backend"] = call.backend
-        if call.backend is None and declaration.name not in ("array", "asarray", "from_dlpack"):
-            call.arguments["backend"] = current()
+    copy = call.arguments.get("copy")
+    if copy is not None and call.out is not None:
+        call.arguments["copy"] = copy = None
+    if copy is None or declaration.category != "view":
+        # ``astype``, ``asarray`` and ``from_dlpack`` mean something else by it, and look to it themselves.
         return call_next(call)
+    x = next(call.operands())
+    result: Any = call_next(call)
+    shares = result is x or result.base is not None
+    if copy and shares:
+        return result.copy()
+    if copy is False and not shares:
+        raise CopyError(f"{declaration.name}() of this array can't do without a copy, which copy=False forbids")
+    return result
 
-    return handler
+
+def handle_elementwise(declaration: Declaration, call_next: Handler, call: Call) -> object:
+    """Compute an elementwise function, whose declaration says all: its body is never called."""
+    assert declaration.ufunc is not None
+    operands = tuple([call.arguments[name] for name in call.parameters.positional])
+    return elementwise(declaration.name, declaration.ufunc, operands, call.out, call.backend)
 
 
-def handle_chunks(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_creation(declaration: Declaration, call_next: Handler, call: Call) -> object:
+    """Choose the backend on which a creation function makes its array."""
+    named = call.arguments.get("backend")
+    if named is not None:
+        call.backend = inside(load(named))
+    elif call.out is not None:
+        call.backend = call.out._backend
+    call.arguments["backend"] = call.backend
+    if call.backend is None and declaration.name not in ("array", "asarray", "from_dlpack"):
+        call.arguments["backend"] = current()
+    return call_next(call)
+
+
+def handle_chunks(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Divide what is made as ``chunks=`` says, where the engine has chunks."""
-    if "chunks" not in declaration.parameters.keywords:
-        return call_next
-
-    def handler(call: Call) -> object:
-        chunks = call.arguments["chunks"]
-        if chunks is None:
-            return call_next(call)
-        with wanting_chunks(chunks):
-            made = call_next(call)
-        if isinstance(chunks, tuple) and len(chunks) != made.ndim:
-            raise ShapeError(
-                f"chunks={chunks!r} divides {len(chunks)} axes, but {declaration.name}() makes {made.ndim}"
-            )
-        return made
-
-    return handler
+    chunks = call.arguments["chunks"]
+    if chunks is None:
+        return call_next(call)
+    with wanting_chunks(chunks):
+        made: Any = call_next(call)
+    if isinstance(chunks, tuple) and len(chunks) != made.ndim:
+        raise ShapeError(f"chunks={chunks!r} divides {len(chunks)} axes, but {declaration.name}() makes {made.ndim}")
+    return made
 
 
 class Concern(Record):
-    """What makes the handler of a concern, and what a call has to need for it: bits, zero if every call does."""
+    """A concern, what a call has to need for it, bits, zero if every call does, and which functions have it."""
 
     needed: int
-    around: Callable[[Declaration, Handler], Handler]
+    handle: Callable[[Declaration, Handler, Call], object]
+    has: Callable[[Declaration], bool] = lambda declaration: True
+
+
+def _creates(declaration: Declaration) -> bool:
+    return declaration.category == "creation"
+
+
+def _computes(declaration: Declaration) -> bool:
+    # What creation functions take isn't of the call's backend, but goes there.
+    return not _creates(declaration)
 
 
 # From the outside to the inside.
@@ -318,16 +255,16 @@ CONCERNS = (
     Concern(MODE, handle_trace),
     Concern(MODE, handle_debug),
     Concern(OUT, handle_out_argument),
-    Concern(0, handle_creation),
-    Concern(0, handle_chunks),
-    Concern(NUMBERS, handle_numbers),
+    Concern(0, handle_creation, _creates),
+    Concern(0, handle_chunks, lambda declaration: "chunks" in declaration.parameters.keywords),
+    Concern(NUMBERS, handle_numbers, lambda declaration: declaration.operation is None),
     Concern(COPY, handle_copy_argument),
-    Concern(0, handle_elementwise),
-    Concern(0, handle_updates),
-    Concern(DATA, handle_data),
-    Concern(OUT, handle_out_of_body),
-    Concern(MODE, handle_kernels),
-    Concern(0, handle_operation),
+    Concern(0, handle_elementwise, lambda declaration: declaration.ufunc is not None),
+    Concern(0, handle_updates, lambda declaration: bool(declaration.updates)),
+    Concern(DATA, handle_data, _computes),
+    Concern(OUT, handle_out_of_body, _computes),
+    Concern(MODE, handle_kernels, lambda declaration: declaration.category == "mixed"),
+    Concern(0, handle_operation, lambda declaration: declaration.operation is not None),
 )
 
 
@@ -344,9 +281,9 @@ def stack(declaration: Declaration, needs: int) -> Handler:
         return body(*given, **{name: arguments[name] for name in keywords})
 
     handler: Handler = call_body
-    for concern in reversed(CONCERNS):
-        if concern.needed & needs or not concern.needed:
-            handler = concern.around(declaration, handler)
+    for needed, handle, has in reversed(CONCERNS):
+        if (needed & needs or not needed) and has(declaration):
+            handler = partial(handle, declaration, handler)
     return handler
 
 

@@ -7,6 +7,7 @@ with no array that was passed: where a ``view_map`` says that it may, it's copie
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...errors import BadViewMap, InvalidValueError
@@ -34,34 +35,32 @@ if TYPE_CHECKING:
 _REMEMBERED = 1024
 
 
-def handle_operation(declaration: Declaration, call_next: Handler) -> Handler:
+def handle_operation(declaration: Declaration, call_next: Handler, call: Call) -> object:
     """Offer a user's operation to its kernel; its body is for where there is none, or it declines."""
-    operation = declaration.operation
-    if operation is None:
-        return call_next
+    assert declaration.operation is not None
+    application, operands = application_of(declaration.operation, call)
+    perform = partial(_perform, declaration, call_next, call, application, operands)
+    if checking() and operands and all(map(is_known, operands)):
+        return _check_call(application, operands, perform)
+    return perform()
 
-    def handler(call: Call) -> object:
-        application, operands = application_of(operation, call)
-        if checking() and operands and all(map(is_known, operands)):
-            return _check_call(application, operands, lambda: perform(application, operands, call))
-        return perform(application, operands, call)
 
-    def perform(application: Application, operands: list[Array], call: Call) -> object:
-        cut = None
-        if operation.record.derivative is Derivative.RULE and operands:
-            result = _by_declaration(application, operands)
+def _perform(
+    declaration: Declaration, call_next: Handler, call: Call, application: Application, operands: list[Array]
+) -> object:
+    operation, cut = application.operation, None
+    if operation.record.derivative is Derivative.RULE and operands:
+        result = _by_declaration(application, operands)
+        if result is not NotImplemented:
+            return result
+    if operands and operands[0]._backend.name in operation.kernels and declaration not in declined.get():
+        try:
+            result = _offer(application, operands, call.out)
             if result is not NotImplemented:
                 return result
-        if operands and operands[0]._backend.name in operation.kernels and declaration not in declined.get():
-            try:
-                result = _offer(application, operands, call.out)
-                if result is not NotImplemented:
-                    return result
-            except KernelCut as found:
-                cut = found
-        return composed(operation, call_next(call), operands, call.backend, call.out, cut)
-
-    return handler
+        except KernelCut as found:
+            cut = found
+    return composed(operation, call_next(call), operands, call.backend, call.out, cut)
 
 
 def _check_call(application: Application, operands: list[Array], perform: Callable[[], object]) -> object:

@@ -207,9 +207,7 @@ def _replace_operands(call: Call, backend: Handle) -> None:
     def other(x: object) -> object:
         return wrap(x._native, backend, x._base) if isinstance(x, Array) else x
 
-    for name in call.parameters.operands:
-        value = call.arguments[name]
-        call.arguments[name] = tuple(map(other, value)) if name in call.parameters.sequences else other(value)
+    call.replace(other)
 
 
 def _guard(program: Builder, backend: Handle, *, asked: bool, watches_gradients: bool) -> None:

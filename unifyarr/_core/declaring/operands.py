@@ -61,6 +61,12 @@ class Call:
             # A trace replaces arguments by their stand-ins, and not what they hold.
             yield from map(take, values)
 
+    def replace(self, other: Callable[[Any], object]) -> None:
+        """Put something else in the place of each of the arrays."""
+        for name in self.parameters.operands:
+            value = self.arguments[name]
+            self.arguments[name] = tuple(map(other, value)) if name in self.parameters.sequences else other(value)
+
     def without_out(self, **changes: Any) -> Call:
         """Return the call with ``None`` for ``out``, and other changed arguments."""
         return Call({**self.arguments, "out": None, **changes}, self.parameters, self.backend)
