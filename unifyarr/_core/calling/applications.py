@@ -25,7 +25,6 @@ from ..values.lengths import equal_as_known
 from ..values.native import Native
 from ..values.records import Record
 from ..values.shapes import broadcast
-from .invoke import _Declined
 
 if TYPE_CHECKING:
     from ..declaring.operands import Call
@@ -40,6 +39,10 @@ class Given(Record):
 
 # The place of one array.
 ONE = -1
+
+
+class _Declined(Exception):
+    """A kernel on the host declines a call."""
 
 
 class Application:

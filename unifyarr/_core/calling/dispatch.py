@@ -35,6 +35,7 @@ from .shortcuts import Shortcuts, targets_of
 ARRAY, WEAK, SEQUENCE, ARGUMENT, OUT, NONE = b"awston"
 _ARRAYS = frozenset({Array, Element, View})
 _SETTLED = frozenset({Array, View})
+_PLAIN = frozenset({Array})
 
 
 class Dispatcher:
@@ -201,10 +202,10 @@ class Dispatcher:
         """Note what tells the targets of a call apart; return whether they're usual."""
         # No argument is told by a bare string.
         key.append("several" if isinstance(out, tuple) else "out")
-        return all(
-            self._tell_array(each, {Array}, backend, key, []) and type(each._native) is backend.native_type
-            for each in targets_of(out)
-        )
+        for x in targets_of(out):
+            if not self._tell_array(x, _PLAIN, backend, key, []) or type(x._native) is not backend.native_type:
+                return False
+        return True
 
     def _tell(self, role: int, value: Any, backend: Handle, key: list[Hashable], inputs: list[object]) -> bool:
         """Note what tells an operand from others, and what the program takes for it; return whether it's usual."""
@@ -214,7 +215,7 @@ class Dispatcher:
             key.append(len(value))
             return all(self._tell_array(x, _ARRAYS, backend, key, inputs) for x in value)
         if role == ARRAY:
-            return self._tell_array(value, {Array} if self.shows else _SETTLED, backend, key, inputs)
+            return self._tell_array(value, _PLAIN if self.shows else _SETTLED, backend, key, inputs)
         if self._tell_array(value, _ARRAYS, backend, key, inputs):
             return True
         if type(value) is list or isinstance(value, Array):
@@ -259,13 +260,17 @@ class Dispatcher:
     def _run_into(self, program: Callable[..., Any], inputs: list[object], backend: Handle, out: Any) -> Any:
         """Run the program of a known call, and write what it gives; ``NotImplemented`` as ``_run`` returns it."""
         targets = targets_of(out)
-        if backend.mutable and any(x.nbytes > MOST_COPIED or backend.is_read_only(x._native) for x in targets):
-            return NotImplemented
+        for x in targets if backend.mutable else ():
+            if x._native.nbytes > MOST_COPIED or backend.is_read_only(x._native):
+                return NotImplemented
         found = self._run(program, inputs, backend)
-        several = isinstance(found, tuple)
-        if found is NotImplemented or several is not isinstance(out, tuple) or (several and len(found) != len(out)):
+        results = found if isinstance(found, tuple) else (found,)
+        if (
+            found is NotImplemented
+            or isinstance(found, tuple) is not isinstance(out, tuple)
+            or len(results) != len(targets)
+        ):
             return NotImplemented
-        results = found if several else (found,)
         return out if assign_at_once(targets, [x._native for x in results]) else NotImplemented
 
     def _run(self, program: Callable[..., Any], inputs: list[object], backend: Handle) -> Any:

@@ -21,7 +21,6 @@ from ..declaring.types import result_types
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, casts_itself
-from ..engines.refusals import is_refusal
 from ..engines.tracing import checking, mode, recording
 from ..kernels.record import kernel_named
 from ..kernels.types import ArrayType
@@ -58,6 +57,8 @@ def invoke(
         input may be ``out`` itself.
     static
         The kernel's keyword arguments.
+
+    Returns ``NotImplemented`` where the kernel declines the call: functions that have another way ``attempt`` it.
     """
     backend = operands[0]._backend
     kernel = backend.kernel(name)
@@ -69,59 +70,82 @@ def invoke(
         static["result"] = None if result is None else (result[0], result[1].dtype)
     if aligned and operands[0] is out and backend.destroys and _is_plain(out) and result == (out.shape, out.dtype):
         return _overwrite(kernel, out, operands[1:], static)
+    natives, judge = _read(name, operands, static, result)
+    if out is not None:
+        check_device(out, operands[0], f"out of {name}()")
+    target = None
+    if out is not None and result is not None:
+        check_result(name, out, *result)
+        if _takes_out(kernel, backend, natives, out, result[1], aligned):
+            target = out._native
+            static = {**static, "out": target}
+        else:
+            tell_copied_out(name, out, result[1])
+    native = _call(kernel, operands, natives, static, judge)
+    if native is NotImplemented:
+        return native  # type: ignore[no-any-return]
+    array = out if out is not None and native is target else wrap(native, backend)
+    if out is not None and array is not out:
+        return store_out(name, out, array)
+    notes = recording()
+    if notes is not None:
+        static.pop("out", None)
+        notes.call(kernel, operands, static, array)
+    return array
+
+
+def _read(
+    name: str, operands: tuple[Array, ...], static: dict[str, object], result: tuple[Shape, DType] | None = None
+) -> tuple[list[Native], Callable[[object], None] | None]:
+    """Return the natives that a kernel takes, and what judges its results inside ``debug()``."""
+    backend = operands[0]._backend
     if name in backend.by_host:
         tell_host(name, operands)
     natives = list(map(read, operands))
-    notes = recording()
-    judge = partial(_judge, name, backend, natives, static, result) if checking() else None
-    if out is None:
-        array = wrap(_call(kernel, operands, natives, static, judge), backend)
-        if notes is not None:
-            notes.call(kernel, operands, static, array)
-        return array
-    check_device(out, operands[0], f"out of {name}()")
-    if result is not None:
-        check_result(name, out, *result)
-        target = out._native
-        if _takes_out(kernel, backend, natives, out, result[1], aligned):
-            native = _call(kernel, operands, natives, {**static, "out": target}, judge)
-            if native is target:
-                if notes is not None:
-                    notes.call(kernel, operands, static, out)
-                return out
-        else:
-            tell_copied_out(name, out, result[1])
-            native = _call(kernel, operands, natives, static, judge)
-    else:
-        native = _call(kernel, operands, natives, static, judge)
-    return store_out(name, out, wrap(native, backend))
+    return natives, partial(_judge, name, backend, natives, static, result) if checking() else None
 
 
 # Kernels that do no call, by their names, and declarations of operations whose kernels don't: the bodies compute.
 declined: ContextVar[frozenset[object]] = ContextVar("unifyarr_declined", default=frozenset())
 
 
-class _Declined(Exception):
-    """A kernel returned ``NotImplemented``: it doesn't do this call."""
-
-
 def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
     """Call a kernel as ``invoke`` does, or return ``None`` where the backend has none or the kernel declines."""
-    backend = operands[0]._backend
     if dtypes.USED and not kernel_named(name).moves:
         # What is composed on one engine and refused on another would be a difference.
         dtypes.check_computes(name, *(x.dtype for x in operands))
-    kernel = backend.kernels.get(name)
-    if kernel is None or name in declined.get() or getattr(kernel, "for_derivatives", False):
-        tell_composed(name, operands)
+    found: Array | None = _attempt(None if _for_derivatives(name, operands) else invoke, name, operands, arguments)
+    return found
+
+
+def attempt_several(name: str, *operands: Array, **static: object) -> tuple[Array, ...] | None:
+    """Call a kernel as ``invoke_several`` does, or return ``None`` as ``attempt`` does."""
+    found: tuple[Array, ...] | None = _attempt(invoke_several, name, operands, static)
+    return found
+
+
+def attempt_for_derivative(name: str, *operands: Array, **static: object) -> Array | None:
+    """Return the first result of a kernel for derivatives, ``None`` where none is taken or it declines."""
+    if name not in operands[0]._backend.kernels or _for_derivatives(name, operands):
         return None
-    if backend.records:
-        arguments["offered"] = True
-    try:
-        return invoke(name, *operands, **arguments)
-    except _Declined:
-        tell_composed(name, operands)
-        return None
+    found = attempt_several(name, *operands, **static)
+    return None if found is None else found[0]
+
+
+def _for_derivatives(name: str, operands: Sequence[Array]) -> bool:
+    return getattr(operands[0]._backend.kernels.get(name), "for_derivatives", False)
+
+
+def _attempt(call: Callable[..., Any] | None, name: str, operands: tuple[Array, ...], arguments: dict[str, Any]) -> Any:
+    backend, found = operands[0]._backend, NotImplemented
+    if call is not None and name in backend.kernels and name not in declined.get():
+        if backend.records:
+            arguments["offered"] = True
+        found = call(name, *operands, **arguments)
+    if found is not NotImplemented:
+        return found
+    tell_composed(name, operands)
+    return None
 
 
 def _judge(
@@ -192,9 +216,7 @@ def _call(
             names = ", ".join(sorted({str(x.device) for x in operands}))
             raise DeviceError(f"arrays of devices {names} meet: move one, with x.to_device()") from error
         raise
-    if native is NotImplemented:
-        raise _Declined
-    if judge is not None:
+    if judge is not None and native is not NotImplemented:
         judge(native)
     return native
 
@@ -205,39 +227,15 @@ def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, .
     kernel = backend.kernel(name)
     if dtypes.USED:
         dtypes.check_computes(name, *(x.dtype for x in operands))
-    if name in backend.by_host:
-        tell_host(name, operands)
-    natives = list(map(read, operands))
-    judge = partial(_judge, name, backend, natives, static, None) if checking() else None
-    arrays = tuple([wrap(native, backend) for native in _call(kernel, operands, natives, static, judge)])
+    natives, judge = _read(name, operands, static)
+    found = _call(kernel, operands, natives, static, judge)
+    if found is NotImplemented:
+        return found  # type: ignore[no-any-return]
+    arrays = tuple([wrap(native, backend) for native in found])
     notes = recording()
     if notes is not None:
         notes.call(kernel, operands, static, arrays)
     return arrays
-
-
-def attempt_several(name: str, *operands: Array, **static: object) -> tuple[Array, ...] | None:
-    """Call a kernel as ``invoke_several`` does, or return ``None`` as ``attempt`` does."""
-    backend = operands[0]._backend
-    if name not in backend.kernels or name in declined.get():
-        tell_composed(name, operands)
-        return None
-    if backend.records:
-        static["offered"] = True
-    try:
-        return invoke_several(name, *operands, **static)
-    except _Declined:
-        tell_composed(name, operands)
-        return None
-
-
-def attempt_for_derivative(name: str, *operands: Array, **static: object) -> Array | None:
-    """Return the first result of a kernel for derivatives, ``None`` where none is taken or it declines."""
-    kernel = operands[0]._backend.kernels.get(name)
-    if kernel is None or getattr(kernel, "for_derivatives", False):
-        return None
-    found = attempt_several(name, *operands, **static)
-    return None if found is None else found[0]
 
 
 def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
@@ -291,9 +289,17 @@ _COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.gre
 
 
 def elementwise(
-    name: str, ufunc: np.ufunc, operands: tuple[Any, ...], out: Array | None, fallback: Handle | None
+    name: str,
+    ufunc: np.ufunc,
+    operands: tuple[Any, ...],
+    out: Array | None,
+    fallback: Handle | None,
+    function: Callable[..., Any] | None = None,
 ) -> Array:
-    """Call an elementwise kernel on arrays, data and Python scalars, promoted as NumPy's ufunc promotes them."""
+    """Call an elementwise kernel on arrays, data and Python scalars, promoted as NumPy's ufunc promotes them.
+
+    Where arrays were made of data, a plain call of the ``function`` does the rest.
+    """
     backend, device = convert.shared_backend(operands), None
     given_data = backend is None
     if backend is None:
@@ -313,8 +319,8 @@ def elementwise(
             kind = dtypes.BY_NUMPY[backend.dtype(x._native)] if type(x) is Array else x.dtype
         arrays.append(x)
         given.append(kind)
-    if given_data and out is None and (result := _at_once(name, backend, arrays)) is not None:
-        return result
+    if given_data and function and out is None and mode.get() is None and {*map(type, arrays)} == {Array}:
+        return function(*arrays)  # type: ignore[no-any-return]
     *inputs, output = dtypes.loop(ufunc, *given)
     for place, dtype in enumerate(inputs):
         if given[place] is dtype:
@@ -330,27 +336,11 @@ def elementwise(
             # Comparisons with an integer beyond the range of the dtype have an answer all the same.
             if ufunc not in _COMPARISONS or type(x) is not int:
                 raise
-            return elementwise(name, ufunc, _beyond(operands, x), out, fallback)
+            return elementwise(name, ufunc, _beyond(operands, x), out, fallback, function)
     shape = broadcast(*[x.shape for x in arrays], name=name)
     if out is None:
         check_memory(shape, output)
     return invoke(name, *arrays, out=out, result=(shape, output), aligned=True)
-
-
-def _at_once(name: str, backend: Handle, operands: list[Any]) -> Array | None:
-    """Return what the fast path gives, if it serves these operands now that arrays were made of data."""
-    if mode.get() is not None or {*map(type, operands)} != {Array}:
-        return None
-    try:
-        native = backend.plain[name](*[x._native for x in operands])
-    except Exception as error:
-        if not is_refusal(error, backend):
-            raise
-        # The general path says what is wrong.
-        return None
-    if native is NotImplemented:
-        return None
-    return wrap(native if type(native) is backend.native_type else backend.as_native(native), backend)
 
 
 def _beyond(operands: tuple[Any, ...], x: int) -> tuple[object, ...]:

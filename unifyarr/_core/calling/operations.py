@@ -23,7 +23,7 @@ from ..kernels.types import ArrayType
 from ..values.native import Native
 from ..writing.inplace import check_device
 from .applications import Application, application_of, composed, computed
-from .invoke import _call, _Declined, _is_plain, check_result, declined
+from .invoke import _call, _is_plain, check_result, declined
 from .kind_checks import check_parts, parts_of
 
 if TYPE_CHECKING:
@@ -131,10 +131,7 @@ def _run(
     def perform(*natives: Native, **out: object) -> Any:
         return backend.apply(application, kernel, natives, **out)
 
-    try:
-        return _call(perform, tuple(operands), natives, {} if out is None else {"out": out})
-    except _Declined:
-        return NotImplemented
+    return _call(perform, tuple(operands), natives, {} if out is None else {"out": out})
 
 
 def _for_target(
