@@ -39,6 +39,7 @@ FLOORS = [
     ("_core.declaring",),
     # The interface of modes, and runs inside of them.
     ("modes.mode", "modes.eager", "modes.scope", "modes.capturing", "modes.debug", "modes.like", "modes.rule_kernels"),
+    ("modes.body_checks", "modes.kind_checks"),
     ("_core.writing",),
     ("_core.calling",),
     ("_core",),

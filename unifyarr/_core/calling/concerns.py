@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...backends.base.deferring import wanting_chunks
 from ...errors import CopyError, ShapeError
+from ...modes.body_checks import handle_kernels
 from ...modes.debug import check_call
 from ..arrays import convert
 from ..arrays.array import Array, wrap
@@ -26,7 +27,6 @@ from ..engines.registry import load
 from ..engines.tracing import checking, inside, mode, running
 from ..values.records import Record
 from ..writing.inplace import as_target, check_backend, check_target
-from .body_checks import handle_kernels
 from .invoke import elementwise, store_out, store_several
 from .mapping import map_call
 from .operations import handle_operation

@@ -26,7 +26,7 @@ from ..engines.tracing import Mode, inside, mode
 from ..kernels.record import KERNELS, kernel_named
 from ..writing.storing import MOST_COPIED, assign_at_once
 from .concerns import general
-from .recording import beside, beside_elementwise, frozen
+from .recording import beside, frozen
 from .refusing import values_of
 from .shortcuts import Shortcuts, targets_of
 
@@ -57,14 +57,7 @@ class Dispatcher:
         self.is_fast, self.is_bound = declaration.fast, bound is not None
         # How many operands plain calls have.
         self.plain = (declaration.ufunc.nin if declaration.ufunc else 2) if declaration.has_plain_calls else 0
-        self.shortcuts = Shortcuts(
-            self._general,
-            declaration.name,
-            takes_arrays=self.takes_arrays,
-            takes_nothing=self.creates,
-            when_cleared=getattr(function, "forget", None),
-        )
-        self._beside = beside if declaration.ufunc is None else beside_elementwise
+        self.shortcuts = Shortcuts(self._general, self, getattr(function, "forget", None))
         # How many operands, the first parameters, may be containers that the core maps.
         self.mapped = len(parameters.operands) if self._is_mapped() else 0
 
@@ -221,7 +214,7 @@ class Dispatcher:
         if type(value) is list or isinstance(value, Array):
             # A list is made an array at each call.
             return False
-        native, told, shape = self._beside(value, backend)
+        native, told, shape = beside(value, backend, elementwise=self._declaration.ufunc is not None)
         if self.takes_arrays and native is not None:
             # Its program takes arrays, and these are data.
             return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -21,7 +20,7 @@ from ..declaring.types import result_types
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, casts_itself
-from ..engines.tracing import checking, mode, recording
+from ..engines.tracing import checking, declined, mode, recording
 from ..kernels.record import kernel_named
 from ..kernels.types import ArrayType
 from ..values.lengths import equal_as_known
@@ -103,10 +102,6 @@ def _read(
         tell_host(name, operands)
     natives = list(map(read, operands))
     return natives, partial(_judge, name, backend, natives, static, result) if checking() else None
-
-
-# Kernels that do no call, by their names, and declarations of operations whose kernels don't: the bodies compute.
-declined: ContextVar[frozenset[object]] = ContextVar("unifyarr_declined", default=frozenset())
 
 
 def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:

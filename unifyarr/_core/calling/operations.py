@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import BadViewMap, InvalidValueError
 from ...modes.debug import is_known, values_of
+from ...modes.kind_checks import check_parts, parts_of
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import read, share
 from ..arrays.recipes import root_of
 from ..declaring.cuts import KernelCut
 from ..engines.handle import Handle
-from ..engines.tracing import checking
+from ..engines.tracing import checking, declined
 from ..kernels.record import Derivative
 from ..kernels.types import ArrayType
 from ..values.native import Native
 from ..writing.inplace import check_device
 from .applications import Application, application_of, composed, computed
-from .invoke import _call, _is_plain, check_result, declined
-from .kind_checks import check_parts, parts_of
+from .invoke import _call, _is_plain, check_result
 
 if TYPE_CHECKING:
     from ..declaring.declare import Declaration

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeGuard
 
 from ..._native import core
-from ..arrays.array import marked
+from ..arrays.array import marked, owner
 from ..engines.handle import Handle
 from ..values.records import Record
 
@@ -42,58 +42,14 @@ class Instruction(Record):
     dead: tuple[int, ...]
 
 
-class PythonProgram:
-    """A program that Python carries out: a function of ``count`` operands, which returns what is in a slot."""
-
-    def __init__(
-        self, count: int, constants: tuple[object, ...], size: int, code: tuple[Instruction, ...], returned: int
-    ) -> None:
-        self._count, self._code, self._returned = count, code, returned
-        self._slots = (*constants, *(None,) * (size - count - len(constants)))
-
-    def __call__(self, *operands: object) -> object:
-        slots = [*operands, *self._slots]
-        for operation, what, inputs, filled, dead in self._code:
-            given = [slots[slot] for slot in inputs]
-            if operation >= SAME:
-                if _declines(operation, what, given):
-                    return NotImplemented
-                continue
-            made = _carry_out(operation, what, given)
-            if made is NotImplemented:
-                # A kernel may do a call and decline the next one, for its values.
-                return NotImplemented
-            if operation == SPREAD:
-                for slot, each in zip(filled, made, strict=True):
-                    slots[slot] = each
-            else:
-                slots[filled[0]] = made
-            for slot in dead:
-                slots[slot] = None
-        return slots[self._returned]
+def _call(what: Any, given: list[Any]) -> Any:
+    kernel, names = what
+    by_place = len(given) - len(names)
+    return kernel(*given[:by_place], **dict(zip(names, given[by_place:], strict=True)))
 
 
-def _carry_out(operation: int, what: Any, given: list[Any]) -> Any:
-    match operation:
-        case 0 | 1:
-            kernel, names = what
-            by_place = len(given) - len(names)
-            return kernel(*given[:by_place], **dict(zip(names, given[by_place:], strict=True)))
-        case 2:
-            return getattr(given[0], what)
-        case 3:
-            return given[0][what]
-        case 4:
-            return tuple(given)
-        case 5:
-            return given
-        case 6:
-            return given[0]._native
-        case 7:
-            base = given[0]._base
-            return given[0] if base is None else base
-    native, base = given
-    backend, native_type = what
+def _wrap(what: Any, given: list[Any]) -> Any:
+    (native, base), (backend, native_type) = given, what
     if type(native) is not native_type:
         return NotImplemented
     array = marked(native, backend, None)
@@ -101,15 +57,48 @@ def _carry_out(operation: int, what: Any, given: list[Any]) -> Any:
     return array
 
 
-def _declines(operation: int, what: object, given: list[object]) -> bool:
-    match operation:
-        case 9:
-            return given[0] is not given[1]
-        case 10:
-            return given[0] is not given[1] and bool(given[0] != given[1])
-        case 11:
-            return any(type(x) is not what for x in given)
-    return bool(given[0])
+# In the order of their numbers: what each instruction makes of its inputs, or whether all is usual.
+_CARRY_OUT: tuple[Callable[[Any, list[Any]], Any], ...] = (
+    _call,
+    _call,
+    lambda name, given: getattr(given[0], name),
+    lambda place, given: given[0][place],
+    lambda _, given: tuple(given),
+    lambda _, given: given,
+    lambda _, given: given[0]._native,
+    lambda _, given: owner(given[0]),
+    _wrap,
+    lambda _, given: given[0] is given[1],
+    lambda _, given: given[0] is given[1] or given[0] == given[1],
+    lambda kind, given: {*map(type, given)} == {kind},
+    lambda _, given: not given[0],
+)
+
+
+class PythonProgram:
+    """A program that Python carries out: a function of ``count`` operands, which returns what is in a slot."""
+
+    def __init__(
+        self, count: int, constants: tuple[object, ...], size: int, code: tuple[Instruction, ...], returned: int
+    ) -> None:
+        self._code, self._returned = code, returned
+        self._slots = (*constants, *(None,) * (size - count - len(constants)))
+
+    def __call__(self, *operands: object) -> object:
+        slots = [*operands, *self._slots]
+        for operation, what, inputs, filled, dead in self._code:
+            made = _CARRY_OUT[operation](what, [slots[slot] for slot in inputs])
+            # A kernel may do a call and decline the next one, for its values.
+            if made is NotImplemented or (operation >= SAME and not made):
+                return NotImplemented
+            if operation == SPREAD:
+                for slot, each in zip(filled, made, strict=True):
+                    slots[slot] = each
+            elif filled:
+                slots[filled[0]] = made
+            for slot in dead:
+                slots[slot] = None
+        return slots[self._returned]
 
 
 Program: Any = PythonProgram if core is None else core.Program

@@ -47,22 +47,14 @@ def frozen(value: Any) -> Hashable:
     raise TypeError
 
 
-def beside(x: Any, backend: Handle) -> tuple[object, Hashable, object]:
+def beside(x: Any, backend: Handle, *, elementwise: bool) -> tuple[object, Hashable, object]:
     """Return the native of an operand that is no array of the backend, and what tells it apart: ``None`` of a number.
 
-    Arrays and scalars of NumPy's are what their natives are.
+    Arrays and scalars of NumPy's are what their natives are. For an elementwise kernel an engine may have less to do.
     """
     if is_numpy_data(x):
-        native = native_of_data(x, backend)
+        native = native_of_data(x, backend, elementwise=elementwise)
         return native, native.dtype, native.shape
-    return None, frozen(x), None
-
-
-def beside_elementwise(x: Any, backend: Handle) -> tuple[object, Hashable, object]:
-    """Return the same of an operand of an elementwise kernel, where an engine may have less to do for it."""
-    if is_numpy_data(x):
-        operand = native_of_data(x, backend, elementwise=True)
-        return operand, operand.dtype, operand.shape
     return None, frozen(x), None
 
 

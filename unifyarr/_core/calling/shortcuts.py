@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from ...backends.base import Backend
 from ..arrays.array import Array, owner, wrap
@@ -32,6 +32,14 @@ from .recording import Recording, is_numpy_data, native_of_data
 MOST = 1024
 
 
+class Calls(Protocol):
+    """The calls of a function: by which name, and whether their programs take arrays for natives, or nothing."""
+
+    name: str
+    takes_arrays: bool
+    creates: bool
+
+
 class Shortcuts(dict[Hashable, Any]):
     """The shortcuts of one function, by what tells its calls apart.
 
@@ -41,17 +49,9 @@ class Shortcuts(dict[Hashable, Any]):
     afterwards, and one that takes the target's native first and computes into that, or ``None``.
     """
 
-    def __init__(
-        self,
-        general: Handler,
-        name: str = "",
-        *,
-        takes_arrays: bool = False,
-        takes_nothing: bool = False,
-        when_cleared: Callable[[], object] | None = None,
-    ) -> None:
-        self._general, self._name, self._when_cleared = general, name, when_cleared
-        self._takes_arrays, self._takes_nothing = takes_arrays, takes_nothing
+    def __init__(self, general: Handler, calls: Calls, when_cleared: Callable[[], object] | None) -> None:
+        self._general, self._name, self._when_cleared = general, calls.name, when_cleared
+        self._takes_arrays, self._takes_nothing = calls.takes_arrays, calls.creates
         self._seen: set[Hashable] = set()
         # Whether the steps of a call were found to follow from strides too, which tell calls apart from then on.
         self.by_layout = False

@@ -107,6 +107,8 @@ class Mode(Record):
     tape: Handle | None = None
 
 
+# Kernels that do no call, by their names, and declarations of operations whose kernels don't: the bodies compute.
+declined: ContextVar[frozenset[object]] = ContextVar("unifyarr_declined", default=frozenset())
 # ``None`` where nothing has to see calls, so that fast paths may serve them.
 mode: ContextVar[Mode | None] = ContextVar("unifyarr_mode", default=None)
 

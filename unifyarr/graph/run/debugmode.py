@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._core.calling.applications import computed
-from ..._core.calling.body_checks import check_outcome, outcome_of
-from ..._core.calling.kind_checks import check_parts, parts_of
 from ..._core.engines.comparing import native_values, restore, same, same_bits
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import checked
 from ..._core.values.native import Native
 from ...errors import BadOptimization, StochasticOrder
+from ...modes.body_checks import check_outcome, outcome_of
+from ...modes.kind_checks import check_parts, parts_of
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.history import History

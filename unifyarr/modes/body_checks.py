@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import BackendFeatureError, BadThunkOutput, DebugModeError
-from ...modes.debug import is_known, values_of
-from ..arrays.array import Array
-from ..engines.comparing import same
-from ..engines.tracing import checked, checking, running
-from .invoke import declined
+from .._core.arrays.array import Array
+from .._core.engines.comparing import same
+from .._core.engines.tracing import checked, checking, declined, running
+from ..errors import BackendFeatureError, BadThunkOutput, DebugModeError
+from .debug import is_known, values_of
 
 if TYPE_CHECKING:
-    from ..declaring.declare import Declaration
-    from ..declaring.operands import Call, Handler
-    from ..engines.handle import Handle
+    from .._core.declaring.declare import Declaration
+    from .._core.declaring.operands import Call, Handler
+    from .._core.engines.handle import Handle
 
 # What a body gives: the values of its results, or the error that it raises, or ``None`` if it doesn't do the call.
 Outcome = list[np.ndarray] | Exception | None

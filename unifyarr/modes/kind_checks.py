@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BadKind, DebugModeError
-from ...typing import Shape
-from ..engines.comparing import agree, native_values
-from ..engines.handle import Handle
-from ..engines.tracing import checked
-from ..kernels.record import ELEMENTWISE, Kernel
-from ..values.native import Native
-from ..values.records import Record
+from .._core.engines.comparing import agree, native_values
+from .._core.engines.handle import Handle
+from .._core.engines.tracing import checked
+from .._core.kernels.record import ELEMENTWISE, Kernel
+from .._core.values.native import Native
+from .._core.values.records import Record
+from ..errors import BadKind, DebugModeError
+from ..typing import Shape
 
 Run = Callable[[Sequence[Native]], Sequence[Native]]
 Key = tuple[Any, ...]
