@@ -163,10 +163,10 @@ SHARED_CLASSES = {
 
 
 def test_one_name_for_one_class() -> None:
-    """A class is found by its name: no other module of the package has one of the same name."""
+    """A class is found by its name: no other one of the package has the same name, inside of functions too."""
     places: dict[str, list[str]] = {}
     for path in (each for each in OF_PACKAGE if each.suffix == ".py"):
-        for node in ast.parse(path.read_text()).body:
+        for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
     shared = {name: found for name, found in places.items() if len(found) > 1}

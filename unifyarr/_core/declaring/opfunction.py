@@ -39,6 +39,7 @@ class OpFunction(Generic[Arguments, Result]):
 
     __name__: str
     __qualname__: str
+    _operation: OpFacts
     if TYPE_CHECKING:
 
         def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -66,7 +67,7 @@ class OpFunction(Generic[Arguments, Result]):
 
     def kernel(self, backend: str, /, *, natives: str | None = None) -> Callable[[Function], Function]:
         """Register the kernel for a backend."""
-        return self._operation.kernel(backend, natives=natives)  # type: ignore[attr-defined, no-any-return]
+        return self._operation.kernel(backend, natives=natives)
 
     def inplace(
         self,
@@ -79,7 +80,7 @@ class OpFunction(Generic[Arguments, Result]):
         tolerate_aliased: Pairs = (),
     ) -> Callable[[Function], Function]:
         """Register a destructive twin of the kernel for a backend."""
-        return self._operation.inplace(  # type: ignore[attr-defined, no-any-return]
+        return self._operation.inplace(
             backend,
             destroy_map=destroy_map,
             scratch=scratch,
@@ -89,16 +90,16 @@ class OpFunction(Generic[Arguments, Result]):
 
     def vjp(self, function: Function, /) -> Function:
         """Declare the derivative: the cotangents of the arrays, given that of the result."""
-        return self._operation.vjp(function)  # type: ignore[attr-defined, no-any-return]
+        return self._operation.vjp(function)
 
     def infer(self, function: Function, /) -> Function:
         """Declare the types of the results, by those of the arrays."""
-        return self._operation.infer(function)  # type: ignore[attr-defined, no-any-return]
+        return self._operation.infer(function)
 
     @property
     def view_map(self) -> IOMap:
         """For outputs the arrays whose memory kernels may return for them."""
-        return self._operation.record.view_map  # type: ignore[attr-defined, no-any-return]
+        return self._operation.record.view_map
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in _SAID:

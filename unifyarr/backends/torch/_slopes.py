@@ -20,7 +20,7 @@ def with_slope(function: Function, slope: Function) -> Function:
     It may leave the engine: neither gradients nor transformations look into it.
     """
 
-    class Computed(torch.autograd.Function):  # type: ignore[misc]
+    class WithSlope(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(*arrays: Tensor) -> Tensor:
             return function(*arrays)
@@ -45,10 +45,10 @@ def with_slope(function: Function, slope: Function) -> Function:
                 x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
                 for x, dim in zip(arrays, in_dims, strict=True)
             ]
-            return Computed.apply(*first), 0
+            return WithSlope.apply(*first), 0
 
     def computed(*arrays: Tensor) -> Tensor:
-        return Computed.apply(*arrays)
+        return WithSlope.apply(*arrays)
 
     return computed
 

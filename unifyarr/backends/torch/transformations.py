@@ -84,7 +84,7 @@ def vmap(function: Function, arrays: Sequence[Tensor]) -> list[Tensor]:
 def with_pullback(function: Function, pullback: Function) -> Function:
     """Return a function of tensors, which returns several, with a derivative of its own."""
 
-    class Computed(torch.autograd.Function):  # type: ignore[misc]
+    class WithPullback(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(*arrays: Tensor) -> tuple[Tensor, ...]:
             return tuple(function(*arrays))
@@ -111,12 +111,12 @@ def with_pullback(function: Function, pullback: Function) -> Function:
             # What the function does isn't known, so it's called for each element of the batch.
             pairs = zip(arrays, in_dims, strict=True)
             given = [[x] * info.batch_size if dim is None else x.unbind(dim) for x, dim in pairs]
-            rows = [Computed.apply(*row) for row in zip(*given, strict=True)]
+            rows = [WithPullback.apply(*row) for row in zip(*given, strict=True)]
             stacked = tuple(torch.stack(column) for column in zip(*rows, strict=True))
             return stacked, (0,) * len(stacked)
 
     def computed(*arrays: Tensor) -> Sequence[Tensor]:
-        found: Sequence[Tensor] = Computed.apply(*arrays)
+        found: Sequence[Tensor] = WithPullback.apply(*arrays)
         return found
 
     return computed
