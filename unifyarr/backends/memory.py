@@ -50,26 +50,19 @@ def reads_marks(max_version: tuple[int, int] | None) -> bool:
 
 
 def export(
-    array: np.ndarray,
-    *,
-    writable: bool,
-    stream: Any = None,
-    max_version: tuple[int, int] | None = None,
-    dl_device: tuple[Any, int] | None = None,
-    copy: bool | None = None,
-    read_only: bool = False,
+    array: np.ndarray, *, writable: bool, copy: bool | None = None, read_only: bool = False, **request: Any
 ) -> object:
     """Return a DLPack capsule of an array of NumPy's: of its memory if that may be written, else of a copy.
 
     ``writable`` says that the memory is the engine's, which writes it in place; ``read_only`` says that nobody may
     write to it all the same. A copy of what is read-only is marked, so that no write is lost silently. With
     ``copy=False``, memory that must not be written is exported with a mark. Some consumers don't obey marks, so that
-    only those who insist on the memory get it.
+    only those who insist on the memory get it. The rest of the ``request`` is what ``__dlpack__`` takes.
     """
     shares = writable and not read_only
     # A consumer that knows no negative strides may end the process.
     backwards = any(stride < 0 for stride in array.strides)
-    obeys = reads_marks(max_version)
+    obeys = reads_marks(request.get("max_version"))
     marked = read_only and obeys and copy is None
     if copy is False:
         if shares and backwards:
@@ -82,7 +75,7 @@ def export(
     if marked:
         array = array.view()
         array.flags.writeable = False
-    return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+    return array.__dlpack__(copy=copy, **request)
 
 
 def _aligned(make: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:

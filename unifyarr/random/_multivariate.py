@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
 from ..errors import DtypeError, ShapeError
 from ._arguments import NOT_NEGATIVE, POSITIVE, Where, as_host, beside, check, distribution, places, wanted
@@ -212,6 +211,3 @@ def _last_axis(name: str, parameter: str, values: np.ndarray, ndim: int | None =
         wanted = "at least one axis" if ndim is None else "one axis"
         raise ShapeError(f"{name}() takes a {parameter} with {wanted}, not of shape {values.shape}")
     return values.shape[-1:]
-
-
-__all__ = ["Multivariate", "dtypes"]

@@ -30,6 +30,3 @@ def alias(key: Any, origin: Any) -> Any:
 def data(key: Any, value: Any) -> Any:
     """Return the node of a graph with a value."""
     return value if _DataNode is None else _DataNode(key, value)
-
-
-__all__ = ["FUSES", "GraphNode", "Task", "TaskRef", "alias", "call", "data"]

@@ -281,37 +281,21 @@ class Backend(base.Backend[Any]):
             # Memory of an accelerator, or a dtype that NumPy doesn't exchange, such as bfloat16.
             return jax.block_until_ready(copied(jax.dlpack.from_dlpack(x)))
 
-    def dlpack(
-        self,
-        native: Any,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-        read_only: bool = False,
-    ) -> object:
+    def dlpack(self, native: Any, *, copy: bool | None = None, read_only: bool = False, **request: Any) -> object:
         """Return a DLPack capsule of a copy; with ``copy=False`` of the memory itself, marked if marks are read."""
         native = self.read(native)
         # JAX takes every number for a stream's address. Without one it waits for the values itself.
-        stream = None if stream == _NO_WAITING else stream
-        if copy is False and not reads_marks(max_version):
+        if request.get("stream") == _NO_WAITING:
+            request["stream"] = None
+        if copy is False and not reads_marks(request.get("max_version")):
             # Who insists on the memory and reads no marks gets it as JAX itself hands it out.
-            return native.__dlpack__(stream=stream, dl_device=dl_device, copy=False)
+            return native.__dlpack__(copy=False, **{**request, "max_version": None})
         if native.__dlpack_device__()[0] == CPU and native.dtype != "bfloat16":
             # JAX can't mark a capsule, NumPy's view of its memory can.
-            return export(
-                fetched(native),
-                writable=False,
-                stream=stream,
-                max_version=max_version,
-                dl_device=dl_device,
-                copy=copy,
-                read_only=read_only,
-            )
+            return export(fetched(native), writable=False, copy=copy, read_only=read_only, **request)
         if copy is False:
             raise BufferError("this memory of JAX can't be exported as read-only: pass copy=None")
-        return copied(native).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
+        return copied(native).__dlpack__(**request)
 
     def dlpack_device(self, native: Any) -> tuple[int, int]:
         """Return the DLPack device type and number."""

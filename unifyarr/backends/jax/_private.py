@@ -76,20 +76,3 @@ _concrete_value: Any = private("jax.core.Tracer.to_concrete_value")
 def known_value(native: Any) -> Any:
     """Return the value of a tracer through which gradients are taken outside of any other trace, ``None`` of others."""
     return native.to_concrete_value() if _concrete_value is not None and isinstance(native, jax.core.Tracer) else None
-
-
-__all__ = [
-    "ARRAYS",
-    "COMMITTED",
-    "NO_TRACE",
-    "SHARDING",
-    "JVPTracer",
-    "LinearizeTracer",
-    "backends_are_initialized",
-    "batched_device_put",
-    "eval_context",
-    "find_trace",
-    "known_value",
-    "trace_cell",
-    "trace_state",
-]

@@ -141,29 +141,9 @@ class Backend(base.Backend[np.ndarray]):
         # Without a word about copies an array that can be written is worth more than shared memory.
         return native if native.flags.writeable or copy is False else native.copy()
 
-    def dlpack(
-        self,
-        native: np.ndarray,
-        *,
-        stream: object = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-        read_only: bool = False,
-    ) -> object:
-        """Return a DLPack capsule of the array: of its memory, unless nobody may write to it or it runs backwards.
-
-        ``read_only`` says that it is a view that must not be written, whatever its memory.
-        """
-        return export(
-            native,
-            writable=True,
-            stream=stream,
-            max_version=max_version,
-            dl_device=dl_device,
-            copy=copy,
-            read_only=read_only,
-        )
+    def dlpack(self, native: np.ndarray, **request: Any) -> object:
+        """Return a DLPack capsule of the array: of its memory, unless nobody may write to it or it runs backwards."""
+        return export(native, writable=True, **request)
 
     def dlpack_device(self, native: np.ndarray) -> tuple[int, int]:
         """Return the DLPack device type and number."""

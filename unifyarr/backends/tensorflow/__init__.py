@@ -212,14 +212,7 @@ class Backend(base.Backend[Any]):
         return native if device is None else self.to_device(native, device)
 
     def dlpack(
-        self,
-        native: Any,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-        read_only: bool = False,
+        self, native: Any, *, dl_device: tuple[int, int] | None = None, copy: bool | None = None, **request: Any
     ) -> object:
         """Return a DLPack capsule of a copy; with ``copy=False`` of the memory itself, marked if marks are read.
 
@@ -228,19 +221,12 @@ class Backend(base.Backend[Any]):
         native = self.read(native)
         if dl_device is not None and tuple(dl_device) != tuple(self.dlpack_device(native)):
             raise BufferError(f"a TensorFlow tensor on {self.device(native)} can't be exported to DLPack's {dl_device}")
-        if copy is False and not reads_marks(max_version):
+        if copy is False and not reads_marks(request.get("max_version")):
             # Who insists on the memory and reads no marks gets it as TensorFlow itself hands it out.
             return tf.experimental.dlpack.to_dlpack(native)
         if self.dlpack_device(native)[0] == _DLPACK_CPU and native.dtype != tf.bfloat16:
             # TensorFlow can't mark a capsule, NumPy's view of its memory can.
-            return export(
-                self.to_numpy(native),
-                writable=False,
-                stream=stream,
-                max_version=max_version,
-                copy=copy,
-                read_only=read_only,
-            )
+            return export(self.to_numpy(native), writable=False, copy=copy, **request)
         if copy is False:
             raise BufferError("this memory of TensorFlow can't be exported as read-only: pass copy=None")
         return tf.experimental.dlpack.to_dlpack(_deep_copy(native))

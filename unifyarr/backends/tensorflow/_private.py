@@ -153,23 +153,3 @@ type_of_eager: Any = (
     if dtype_of_eager is None or private("tensorflow.Tensor._shape_tuple", EagerTensor) is None
     else staticmethod(_type_of_eager)
 )
-
-__all__ = [
-    "EagerTensor",
-    "ResourceVariable",
-    "called_at_once",
-    "could_possibly_record",
-    "current_device",
-    "dtype_of_eager",
-    "eager_adopted",
-    "eager_constant",
-    "eager_op",
-    "is_eager",
-    "is_for_xla",
-    "pack_tangents",
-    "shape_of_eager",
-    "should_record_backprop",
-    "trace_cell",
-    "type_of_eager",
-    "values_of_eager",
-]

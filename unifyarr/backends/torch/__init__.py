@@ -315,36 +315,18 @@ class Backend(base.Backend[Tensor]):
         """Return a tensor from an object with ``__dlpack__``, a copy where the producer's memory is read-only."""
         return _dlpack.receive(x, device, copy)
 
-    def dlpack(
-        self,
-        native: Tensor,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[Any, int] | None = None,
-        copy: bool | None = None,
-        read_only: bool = False,
-    ) -> object:
+    def dlpack(self, native: Tensor, *, copy: bool | None = None, read_only: bool = False, **request: Any) -> object:
         """Return a DLPack capsule of the tensor: of a copy of one that nobody may write to."""
         native = unwrapped(self.read(native))
         if read_only and copy is not True:
             # torch can't mark a capsule, NumPy's view of its memory can.
             if native.device.type == "cpu" and native.dtype in _PLAIN | COMPLEX:
-                values = self.to_numpy(native)
-                return export(
-                    values,
-                    writable=True,
-                    stream=stream,
-                    max_version=max_version,
-                    dl_device=dl_device,
-                    copy=copy,
-                    read_only=True,
-                )
+                return export(self.to_numpy(native), writable=True, copy=copy, read_only=True, **request)
             if copy is False:
                 raise BufferError("this memory of torch can't be exported as read-only: pass copy=None")
             copy = True
         try:
-            return native.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+            return native.__dlpack__(copy=copy, **request)
         except RuntimeError as error:
             # A device that isn't there, or a dtype that DLPack doesn't name.
             raise BufferError(f"torch can't export this tensor: {str(error).splitlines()[0]}") from error

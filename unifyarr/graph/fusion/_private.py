@@ -10,5 +10,3 @@ from ...backends.private import private
 error_settings: Any = private("numpy._core._multiarray_umath._extobj_contextvar")
 # ``np.clip`` is a function around it.
 clip: Any = private("numpy._core.umath.clip")
-
-__all__ = ["clip", "error_settings"]
