@@ -28,6 +28,7 @@ SPACES = {
     "functions/__init__.pyi": functions,
     **{f"{name}.pyi": getattr(ua, name) for name in ("fft", "linalg", "nn", "signal", "special")},
 }
+PACKAGE = "__init__.pyi"
 # Namespaces whose names stand in other files: the stubs say in which.
 GATHERED = {
     "numpy/__init__.pyi": unifyarr.numpy,
@@ -216,13 +217,27 @@ def _import_of(name: str, value: Any, modules: list[ModuleType]) -> str:
     return f"from .{module.__name__.rpartition('.')[2]} import {key} as {name}"
 
 
+def of_package() -> str:
+    """Return the stub of the package itself: where its names are imported from, at once or when they're first used."""
+    lines = ["from .functions import *"]
+    for node in ast.parse((ROOT / "__init__.py").read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            names = [each.name for each in node.names if (each.asname or each.name) in ua.__all__]
+            lines += [f"from .{node.module or ''} import {name} as {name}" for name in names]
+    lines += [f"from .{'' if where == name else where} import {name} as {name}" for name, where in ua._LATER.items()]
+    said = ["from .functions.inspection import Info", "__array_api_version__: str"]
+    return "\n".join([HEADER, *lines, *said, "def __array_namespace_info__() -> Info: ...", ""])
+
+
 def text(path: str) -> str:
     """Return the stub in a file."""
+    if path == PACKAGE:
+        return of_package()
     return Stub(SPACES[path], path).text() if path in SPACES else gathered(GATHERED[path])
 
 
 def main() -> None:
-    for path in (*SPACES, *GATHERED):
+    for path in (PACKAGE, *SPACES, *GATHERED):
         (ROOT / path).write_text(text(path))
 
 

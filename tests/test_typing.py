@@ -22,7 +22,7 @@ ROOT = Path(ua.__file__).parent
 PROGRAMS = [Path(__file__).parent / f"typing_{name}.py" for name in ("cases", "programs")]
 
 
-@pytest.mark.parametrize("path", [*stubs.SPACES, *stubs.GATHERED])
+@pytest.mark.parametrize("path", [stubs.PACKAGE, *stubs.SPACES, *stubs.GATHERED])
 def test_stubs_are_those_of_the_declarations(path: str) -> None:
     assert (ROOT / path).read_text() == stubs.text(path), "run python -m tests.stubs"
 

@@ -11,6 +11,7 @@ array([0., 1., 1., 0.])
 from __future__ import annotations
 
 from sys import modules as _modules
+from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -70,28 +71,7 @@ from .functions.inplace import (
 from .modes.debug import debug
 
 if _TYPE_CHECKING:
-    from . import fft, graph, linalg, nn, on, optim, random, signal, special
-    from ._core.declaring.op import op
-    from ._portable import portable
-    from ._versions import show_versions
-    from .control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
     from .functions.inspection import Info
-    from .graph.compiling import compile
-    from .graph.fusion.threads import get_num_threads, set_num_threads
-    from .transformations import (
-        checkpoint,
-        custom_jvp,
-        custom_vjp,
-        grad,
-        hessian,
-        hvp,
-        jacobian,
-        jvp,
-        linearize,
-        value_and_grad,
-        vjp,
-        vmap,
-    )
 
 # Pickles of version 0.1 name these modules, which are found without being attributes: ``array`` is the function.
 _modules[f"{__name__}.array"] = _array
@@ -99,104 +79,6 @@ _modules[f"{__name__}._tree"] = _tree
 _tell_clients()
 
 __array_api_version__ = "2025.12"
-
-__all__ = [
-    "Array",
-    "Container",
-    "__array_api_version__",
-    "__array_namespace_info__",
-    "__version__",
-    "array_namespace",
-    "assert_supports_inplace",
-    "associative_scan",
-    "available_backends",
-    "bfloat16",
-    "bool",
-    "checkpoint",
-    "compile",
-    "complex64",
-    "complex128",
-    "compute",
-    "cond",
-    "current_backend",
-    "custom_jvp",
-    "custom_vjp",
-    "debug",
-    "e",
-    "errors",
-    "fft",
-    "float8_e3m4",
-    "float8_e4m3",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float16",
-    "float32",
-    "float64",
-    "fori_loop",
-    "from_zarr",
-    "get_num_threads",
-    "get_printoptions",
-    "grad",
-    "graph",
-    "hessian",
-    "hvp",
-    "inf",
-    "inplace_arrays_supported",
-    "inplace_decrement",
-    "inplace_increment",
-    "inplace_update",
-    "inplace_variables_supported",
-    "int4",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "jacobian",
-    "jvp",
-    "linalg",
-    "linearize",
-    "map",
-    "nan",
-    "newaxis",
-    "nn",
-    "on",
-    "op",
-    "optim",
-    "persist",
-    "pi",
-    "portable",
-    "printoptions",
-    "put_along_axis",
-    "random",
-    "scan",
-    "set_backend",
-    "set_num_threads",
-    "set_printoptions",
-    "shard",
-    "show_versions",
-    "signal",
-    "special",
-    "supports_inplace_updates",
-    "switch",
-    "to_backend",
-    "typing",
-    "uint4",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "use_backend",
-    "using_chunks",
-    "value_and_grad",
-    "variable",
-    "vjp",
-    "vmap",
-    "while_loop",
-]
-# Every function, which its category's file declares and ``functions`` exports.
-__all__ += functions.__all__
 
 # Names that are imported when first used, so that ``import unifyarr`` stays fast: name -> module.
 _LATER = {
@@ -208,17 +90,17 @@ _LATER = {
     "set_num_threads": "graph.fusion.threads",
     "show_versions": "_versions",
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "control"),
-    # NumPy's names that xarray asks an array's own namespace for.
-    **dict.fromkeys(("cumprod", "cumsum", "lib"), "numpy"),
     **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp"), "transformations"),
     **dict.fromkeys(("jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"), "transformations"),
 }
+# NumPy's names that xarray asks an array's own namespace for.
+_HIDDEN = dict.fromkeys(("cumprod", "cumsum", "lib"), "numpy")
 
 
 def __getattr__(name: str) -> _Any:
     from importlib import import_module
 
-    where = _LATER.get(name)
+    where = _LATER.get(name) or _HIDDEN.get(name)
     if where is None:
         from ._core.values.missing import missing
 
@@ -246,3 +128,9 @@ def __array_namespace_info__() -> Info:
     from .functions.inspection import Info
 
     return Info(current())
+
+
+# What is imported is public, and of the modules those two.
+_names = {name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)}
+_dunders = ("__array_api_version__", "__array_namespace_info__", "__version__")
+__all__ = sorted({*_names, *_LATER, *_dunders, "errors", "typing"} - {"annotations"})
