@@ -153,6 +153,7 @@ def test_ones_on_a_diagonal_are_made_there(backend: str, dtype: Any) -> None:
         lambda x: ua.nn.hardtanh(x, min_val=-0.5),
         lambda x: ua.nn.huber_loss(x, x * 2, delta=0.3),
         lambda x: ua.special.xlogy(x, 0.5),
+        lambda x: ua.where(x > 0, ua.astype(x, ua.complex128), 2j),
     ],
 )
 def test_calls_with_numbers_are_known_on_each_device(backend: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +166,7 @@ def test_calls_with_numbers_are_known_on_each_device(backend: str, call: Any, mo
     assert [each.device for each in results] == [*places]
     # By the stack of concerns the call would go there.
     monkeypatch.setattr(dispatch.Dispatcher, "rest", lambda self, *values: pytest.fail(f"{self.name}() isn't known"))
-    monkeypatch.setattr(dispatch.Shortcuts, "learn_into", lambda self, *_: pytest.fail(f"{self._name}() is new"))
+    monkeypatch.setattr(dispatch.Shortcuts, "learn", lambda self, *_: pytest.fail(f"{self._name}() is new"))
     for place, x, before in zip(places, arrays, results, strict=True):
         with torch.device("sim:0"):
             found = call(x)

@@ -379,8 +379,16 @@ def as_index(x: Array) -> Array:
 
 def within_bounds(x: Array, low: int, high: int) -> Array:
     """Return indices that the caller has made, and so knows to lie between two numbers."""
-    x._backend.note_bounds(x._native, low, high)
+    backend, notes = x._backend, recording()
+    backend.note_bounds(x._native, low, high)
+    if notes is not None and not has_one_device(backend):
+        notes.pass_through(partial(_noting, backend, low, high), x)
     return x
+
+
+def _noting(backend: Handle, low: int, high: int, native: Native) -> Native:
+    backend.note_bounds(native, low, high)
+    return native
 
 
 def indices_from_host(places: np.ndarray, like: Array) -> Array:

@@ -105,9 +105,8 @@ class Recording:
         self.watches_layout = True
 
     def constant(self, x: Array) -> None:
-        is_kept = has_one_device(x._backend) or x._backend.known_number(x._native) is not None
-        if x.nbytes > _CONSTANT or not is_kept or not self._tells_device(x._backend):
-            # It lies beside an operand. One that an accelerator doesn't keep may be in memory of a graph's own.
+        if x.nbytes > _CONSTANT or not x._backend.stays(x._native) or not self._tells_device(x._backend):
+            # It lies beside an operand.
             self.stop()
         self.constants[self._new(x)] = x._native
 
@@ -157,6 +156,14 @@ class Recording:
             self.stop()
         else:
             self.steps.append(KernelStep(kernel, inputs, static, out, out))
+
+    def pass_through(self, look: Callable[[Native], Native], x: Array) -> None:
+        """Note that a body looks at an array in between, by a function that returns its native as it is."""
+        slot = self.slots.get(id(x))
+        if slot is None or slot < self.count:
+            self.stop()
+            return
+        self.steps.append(KernelStep(look, (slot,), {}, None, self._new(x)))
 
     def _tells_device(self, backend: Handle) -> bool:
         """Return whether the key has the device where the body makes arrays: the one there is, or that of operands."""

@@ -78,6 +78,9 @@ class BodyNotes(Protocol):
     def call(self, kernel: Any, operands: Any, static: Any, results: Any) -> None:
         """Note that a kernel was called on arrays, and which arrays hold its results."""
 
+    def pass_through(self, look: Any, x: Any) -> None:
+        """Note that the body looks at an array, by a function that returns its native as it is."""
+
     def constant(self, x: Any) -> None:
         """Note an array whose values follow from the arguments that are no arrays."""
 

@@ -87,6 +87,10 @@ class Values(Abilities, Generic[Native]):
         """Return a native array of one number that is only read: an engine may keep it on its device."""
         return self.from_numpy(array, device=device)
 
+    def stays(self, native: Native) -> bool:
+        """Return whether a number that ``constant`` returned may serve later calls: by default it may."""
+        return True
+
     def note_bounds(self, native: Native, low: int, high: int, /) -> None:
         """Remember of indices that they lie between two numbers: an accelerator needn't be waited for to see it."""
 

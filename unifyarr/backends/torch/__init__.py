@@ -252,6 +252,10 @@ class Backend(base.Backend[Tensor]):
             return self.from_numpy(array, device=device)
         return _constants.constant(array, place)
 
+    def stays(self, native: Tensor) -> bool:
+        """Return whether a number may serve later calls: one that an accelerator doesn't keep may be a graph's own."""
+        return native.is_cpu or _constants.known_number(native) is not None
+
     def computed(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Tensor:
         """Return a tensor of values that NumPy computed; an accelerator counts evenly spaced ones by itself."""
         place = default_device() if device is None else device
@@ -462,7 +466,7 @@ class Backend(base.Backend[Tensor]):
     def known_number(self, native: Tensor) -> float | None:
         """Return the number of a 0-d tensor on the host that torch records nothing of, or of a kept one."""
         number = _constants.known_number(native)
-        return None if number is None else float(number)
+        return None if number is None or isinstance(number, complex) else float(number)
 
     def is_watched(self, *natives: Tensor) -> bool:
         """Return whether values are unknown, or a derivative may be taken through one of some tensors."""
