@@ -21,6 +21,9 @@ NAMESPACE = "exec('import unifyarr; unifyarr.set_backend(\"{}\"); xp = unifyarr.
 BARE = {"numpy": "numpy", "jax": "jax.numpy", "torch": "array_api_compat.torch", "dask": "array_api_compat.dask.array"}
 # TensorFlow's start-up messages say nothing about us.
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3"}
+# The suite starts some hundred processes. Each would compile the package and the tests anew where Python writes no
+# bytecode.
+SUITE = {**QUIET, "PYTHONDONTWRITEBYTECODE": ""}
 
 
 # The interpreters on PATH, builds without the lock among them.
@@ -48,7 +51,7 @@ def tests(session: nox.Session) -> None:
     """Run the tests on all engines, on dask a part; arguments go to pytest, such as ``--backends numpy,jax``."""
     install(session, "all", "test")
     workers = () if any(argument.startswith("-n") for argument in session.posargs) else ("-n", "2")
-    session.run("pytest", *workers, *session.posargs, env=QUIET)
+    session.run("pytest", *workers, *session.posargs, env=SUITE)
 
 
 @nox.session
@@ -62,7 +65,7 @@ def quick(session: nox.Session) -> None:
 def without_core(session: nox.Session) -> None:
     """Run all tests on NumPy and torch without the compiled core, whose calls Python does then."""
     install(session, "torch", "test")
-    session.run("pytest", "-n", "2", "--quick", *session.posargs, env={**QUIET, "UNIFYARR_CORE": "0"})
+    session.run("pytest", "-n", "2", "--quick", *session.posargs, env={**SUITE, "UNIFYARR_CORE": "0"})
 
 
 @nox.session
@@ -71,7 +74,7 @@ def dask(session: nox.Session) -> None:
     install(session, "dask", "test")
     blocks = {"DASK_ARRAY__CHUNK_SIZE": "32B"}
     for chunks in ({}, blocks):
-        settings = {**QUIET, **chunks, "DASK_SCHEDULER": "synchronous"}
+        settings = {**SUITE, **chunks, "DASK_SCHEDULER": "synchronous"}
         session.run("pytest", "-n", "2", "--quick", "--backends", "dask", "-rs", *session.posargs, env=settings)
 
 

@@ -22,6 +22,8 @@ from hypothesis.database import InMemoryExampleDatabase
 
 # Failing tests show the package's own frames too.
 os.environ.setdefault("UNIFYARR_TRACEBACK", "full")
+# TensorFlow imports Keras, a third of its own time, unless it is to use an older one, which isn't installed.
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
 import unifyarr as ua
 from unifyarr.testing.abilities import LINES, skip_by_marks, skip_unknown_lengths
@@ -63,10 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
         engines.leave_out(left_out)
     if settings.get_current_profile_name() == "ci":
         engines.compile_cheaply()
-    # The workers of a run use what the first process, which tests nothing, has made for them.
+    # The workers of a run use what the first process, which tests nothing and needs no engine, has made for them.
     if not hasattr(config, "workerinput"):
         shared = engines.SharedCompilations()
         config.add_cleanup(shared.remove)
+        if config.getoption("dist", "no") != "no" and not config.option.collectonly:
+            return
+    engines.collect_seldom()
     device: str | None = config.getoption("--device")
     if device and device.partition(":")[0] == "cpu":
         engines.have_two_cpus(_selected(config))
