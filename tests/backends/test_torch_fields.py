@@ -31,7 +31,7 @@ def test_the_installed_version_has_all_places() -> None:
     windows, by_dtype, usual, others = fields._probes()
     places = fields._find(windows, by_dtype, usual, others)
     assert len(set(places)) >= len(places) - 2
-    assert core.take_fields(torch.Tensor, places, usual)
+    assert core.take_fields(torch.Tensor, places, usual, "")
 
 
 # Not the places of pointers, which are followed.
@@ -40,7 +40,7 @@ def test_places_that_tell_something_else_are_refused(as_torch_was: None, place: 
     windows, by_dtype, usual, others = fields._probes()
     places = fields._find(windows, by_dtype, usual, others)
     places[place] += 8
-    assert not core.take_fields(torch.Tensor, places, usual)
+    assert not core.take_fields(torch.Tensor, places, usual, "")
 
 
 def test_a_place_that_is_not_found_is_noted(as_torch_was: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def found(kind: str, name: str) -> list[Any]:
 def test_calls_are_the_same_without_it(as_torch_was: None, kind: str, name: str) -> None:
     fields.offer()
     read = found(kind, name)
-    assert not core.take_fields(torch.Tensor, [], [])
+    assert not core.take_fields(torch.Tensor, [], [], "")
     assert read == found(kind, name)
 
 
@@ -148,7 +148,7 @@ def test_transformations_are_the_same_without_it(as_torch_was: None, transform: 
 
     fields.offer()
     read = [call() for _ in range(3)]
-    assert not core.take_fields(torch.Tensor, [], [])
+    assert not core.take_fields(torch.Tensor, [], [], "")
     assert read == [call() for _ in range(3)]
 
 
@@ -175,3 +175,24 @@ def test_arguments_that_somebody_keeps_stay_as_they_are() -> None:
     numbers = [tuple(int(x[0]) for x in args) for args in mode.kept]
     assert numbers == [(number, number + 1) for number in range(5)]
     assert all(map(gc.is_tracked, mode.kept))
+
+
+def test_strides_tell_calls_apart() -> None:
+    base = torch.arange(24.0)
+    windows = [base[:6].reshape(2, 3), base[6:12].reshape(3, 2).T, base[::2][:6].reshape(2, 3), base[:3].expand(2, 3)]
+    for native in windows * 3:
+        x = ua.asarray(native)
+        made = ua.reshape(x, (6,)).native
+        assert made.tolist() == native.reshape(6).tolist()
+        # A view where torch gives one.
+        assert (made.data_ptr() == native.data_ptr()) == (native.reshape(6).data_ptr() == native.data_ptr())
+        assert ua.exp(x).native.stride() == torch.exp(native).stride()
+
+
+def test_tensors_that_stand_for_others_are_told_by_what_they_stand_for() -> None:
+    backend = ua.asarray(torch.zeros(1))._backend
+    x = torch.arange(6.0).reshape(2, 3)
+    stored = backend.as_stored(x.T.contiguous().T, x.clone())
+    assert backend.layout_key(stored) == (1, 2)
+    for native in (x, stored) * 3:
+        assert ua.reshape(ua.asarray(native), (3, 2)).native.tolist() == [[0, 1], [2, 3], [4, 5]]

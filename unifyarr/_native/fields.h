@@ -9,6 +9,8 @@ typedef struct {
     Py_ssize_t body, dtype, kind, ndim, sizes, strides, offset, storage, memory;
     /* The kind of objects whose elements lie in the host's memory as these fields say. */
     uint64_t usual;
+    /* The attribute of objects that stand for others, which lie otherwise. */
+    PyObject *stands_for;
     /* Dtypes by their numbers, and how DLPack tells them; NULL for those that aren't described. */
     PyObject *dtypes[MOST_DTYPES];
     Layout told[MOST_DTYPES];
@@ -57,4 +59,23 @@ static int describe_by_fields(PyObject *native, Layout *layout)
     char *memory = FIELD(char *, storage, fields.memory);
     layout->data = memory ? memory + FIELD(int64_t, body, fields.offset) * (layout->dtype.bits * layout->dtype.lanes / 8) : NULL;
     return 1;
+}
+
+/* Whether an object that was described lies as its fields say, and stands for none that lies otherwise. */
+static int lies_as_its_fields_say(PyObject *native)
+{
+    PyObject *otherwise = NULL;
+    if (!Py_IS_TYPE(native, fields.type) || kind_of(native) != fields.usual) {
+        return 0;
+    }
+#if PY_VERSION_HEX >= 0x030D0000
+    int has = PyObject_GetOptionalAttr(native, fields.stands_for, &otherwise);
+#else
+    int has = _PyObject_LookupAttr(native, fields.stands_for, &otherwise);
+#endif
+    Py_XDECREF(otherwise);
+    if (has < 0) {
+        PyErr_Clear();
+    }
+    return has == 0;
 }

@@ -34,13 +34,13 @@ static void forget_fields(void)
     }
 }
 
-/* take_fields(type, places, probes): read the objects of a class at these places from now on, if they tell of all probes what
+/* take_fields(type, places, probes, stands_for): read the objects of a class at these places from now on, if they tell of all probes what
    the engine tells; return whether that is so. */
 static PyObject *take_fields(PyObject *module, PyObject *args)
 {
     PyTypeObject *type;
-    PyObject *places, *probes;
-    if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &type, &PyList_Type, &places, &PyList_Type, &probes)) {
+    PyObject *places, *probes, *stands_for;
+    if (!PyArg_ParseTuple(args, "O!O!O!U", &PyType_Type, &type, &PyList_Type, &places, &PyList_Type, &probes, &stands_for)) {
         return NULL;
     }
     Py_ssize_t *const taken[] = {&fields.body, &fields.dtype, &fields.kind, &fields.ndim, &fields.sizes,
@@ -50,6 +50,7 @@ static PyObject *take_fields(PyObject *module, PyObject *args)
     const PyGetSetDef *getter = getter_of(type, text_dtype);
     int agrees = exchange && getter && PyList_GET_SIZE(places) == count;
     forget_fields();
+    Py_XSETREF(fields.stands_for, Py_NewRef(stands_for));
     for (Py_ssize_t i = 0; agrees && i < count; i++) {
         *taken[i] = PyLong_AsSsize_t(PyList_GET_ITEM(places, i));
     }

@@ -90,8 +90,12 @@ static int stream_of(const Exchange *exchange, const Layout *layout, int64_t *st
     return 1;
 }
 
-/* Tell a native by its dtype, shape and device, in numbers; 0 where it isn't described so, or there's no room. */
-static int tell_layout(Told *told, PyObject *native)
+/* Of the numbers that describe a native, those of its strides follow its shape. */
+#define HAS_STRIDES (1LL << 47)
+
+/* Tell a native by its dtype, shape and device, in numbers, and by its strides if these count and are told: 0 where it isn't
+   described so, or there's no room. */
+static int tell_layout(Told *told, PyObject *native, int *has_strides)
 {
     Layout layout;
     int64_t stream;
@@ -103,16 +107,20 @@ static int tell_layout(Told *told, PyObject *native)
         n_skipped = SKIPPED;
         return 0;
     }
-    if (told->n_words + 3 + layout.ndim > MOST_WORDS) {
+    if (told->n_words + 3 + 2 * layout.ndim > MOST_WORDS) {
         return 0;
     }
+    *has_strides = told->by_layout && told->engine->layout_key && layout.ndim <= MOST_INLINE && lies_as_its_fields_say(native);
     /* With how many facts come before it, since a number may stand in either operand's place. */
-    told->words[told->n_words++] = (int64_t)told->count << 48 | (int64_t)layout.ndim << 32 | layout.dtype.lanes << 16 |
-                                   layout.dtype.bits << 8 | layout.dtype.code;
+    told->words[told->n_words++] = (int64_t)told->count << 48 | (*has_strides ? HAS_STRIDES : 0) | (int64_t)layout.ndim << 32 |
+                                   layout.dtype.lanes << 16 | layout.dtype.bits << 8 | layout.dtype.code;
     told->words[told->n_words++] = (int64_t)layout.device.type << 32 | layout.device.id;
     told->words[told->n_words++] = stream;
     for (int32_t i = 0; i < layout.ndim; i++) {
         told->words[told->n_words++] = layout.shape[i];
+    }
+    for (int32_t i = 0; i < layout.ndim && *has_strides; i++) {
+        told->words[told->n_words++] = layout.strides[i];
     }
     return 1;
 }
@@ -126,17 +134,17 @@ static int tell_array(Told *told, PyObject *x, int takes_arrays)
         Py_XDECREF(native);
         return 0;
     }
-    int is_told = 0;
+    int is_told = 0, has_strides = 0;
     if (engine->type_key) {
         is_told = add_fact(told, PyObject_CallOneArg(engine->type_key, native));
-    } else if (engine->exchange && tell_layout(told, native)) {
+    } else if (engine->exchange && tell_layout(told, native, &has_strides)) {
         is_told = 1;
     } else {
         is_told = add_fact(told, attribute(native, engine->dtype, text_dtype)) &&
                   add_fact(told, attribute(native, engine->shape, text_shape)) &&
                   (!engine->device_key || add_fact(told, PyObject_CallOneArg(engine->device_key, native)));
     }
-    if (told->by_layout && engine->layout_key) {
+    if (told->by_layout && engine->layout_key && !has_strides) {
         is_told = is_told && add_fact(told, PyObject_CallOneArg(engine->layout_key, native));
     }
     if (takes_arrays) {

@@ -117,4 +117,4 @@ def _is_taken() -> bool:
         places = _find(windows, by_dtype, usual, others)
     except ValueError:
         return False
-    return bool(core.take_fields(Tensor, places, usual))
+    return bool(core.take_fields(Tensor, places, usual, "stored_strides"))

@@ -134,7 +134,7 @@ def number_of(x: Tensor) -> Any:
 
 def get_transpose(x: Tensor) -> Any:
     """Return the view of a matrix with its axes swapped."""
-    return x.t() if x.dim() == 2 else NotImplemented
+    return torch.t(x) if x.dim() == 2 else NotImplemented
 
 
 def _as_index(item: Any) -> Any:

@@ -160,7 +160,7 @@ def _limited(native: Callable[..., Tensor]) -> Callable[..., Any]:
     return fast
 
 
-scalar_maximum, scalar_minimum = _limited(Tensor.clamp_min), _limited(Tensor.clamp_max)
+scalar_maximum, scalar_minimum = _limited(torch.clamp_min), _limited(torch.clamp_max)
 
 
 def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:

@@ -15,18 +15,13 @@ from ._overlap import independent
 from ._shared import DTYPES, STORED, UNSIGNED, as_dtype, as_signed, writes
 
 
-def _shaped(method: Callable[..., Tensor]) -> Callable[..., Callable[[Tensor], Tensor]]:
-    # Lengths one by one are taken sooner than a tuple of them, but there has to be one.
-    return lambda *, shape: Applied(method, *(shape or [shape]))
-
-
-@bound_by(_shaped(Tensor.expand))
+@bound_by(lambda *, shape: Applied(torch.broadcast_to, shape))
 def broadcast_to(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
     return x.expand(shape)
 
 
 def _permuting(*, axes: tuple[int, ...]) -> Callable[[Tensor], Tensor]:
-    return Tensor.t if axes == (1, 0) else Applied(Tensor.permute, *(axes or [axes]))
+    return torch.t if axes == (1, 0) else Applied(torch.permute, axes)
 
 
 @bound_by(_permuting)
@@ -34,7 +29,7 @@ def permute_dims(x: Tensor, /, *, axes: tuple[int, ...]) -> Tensor:
     return torch.permute(x, axes)
 
 
-@bound_by(_shaped(Tensor.reshape))
+@bound_by(lambda *, shape: Applied(torch.reshape, shape))
 def reshape(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
     return torch.reshape(x, shape)
 
@@ -96,7 +91,7 @@ def _repeating(*, count: int | None, axis: int | None) -> Callable[..., Tensor]:
 def _know_repeating(x: Tensor, *repeats: Tensor, count: int | None, axis: int | None) -> Any:
     if repeats or axis is None or count is None or count < 0 or x.dtype in UNSIGNED | STORED:
         return None
-    return Applied(Tensor.repeat_interleave, count, axis)
+    return Applied(torch.repeat_interleave, count, axis)
 
 
 @known_by(_know_repeating)
@@ -120,8 +115,8 @@ def repeat(x: Tensor, /, *repeats: Tensor, count: int | None, axis: int | None) 
 
 def _rolling(*, shift: tuple[int, ...], axis: tuple[int, ...]) -> Callable[[Tensor], Tensor]:
     if len(axis) == 1:
-        return Applied(Tensor.roll, *shift, *axis)
-    return Applied(Tensor.roll, shift, axis) if axis else torch.clone
+        return Applied(torch.roll, *shift, *axis)
+    return Applied(torch.roll, shift, axis) if axis else torch.clone
 
 
 @bound_by(_rolling)
