@@ -130,10 +130,25 @@ static PyObject *view_of(Slots *array, PyObject *from, PyObject *native, PyObjec
     return (PyObject *)view;
 }
 
-/* Whether a native selects as NumPy's array does; -1 with an error set. A 0-d array is an integer. */
-static int selects(const Engine *engine, PyObject *index)
+/* Whether an index with arrays is looked up in a native: where its fields are read, it has elements, and lies on the host.
+   Without elements an engine takes any index, and elsewhere one that is out of bounds may end the process. */
+static int may_be_indexed(const Engine *engine, PyObject *native)
 {
-    if (!engine->selecting || Py_TYPE(index) != engine->native_type) {
+    Layout layout;
+    if (engine->native_type != fields.type) {
+        return 1;
+    }
+    int has_elements = describe_by_fields(native, &layout);
+    for (int32_t i = 0; has_elements && i < layout.ndim; i++) {
+        has_elements = layout.shape[i] > 0;
+    }
+    return has_elements;
+}
+
+/* Whether a native selects from another one as NumPy's array does; -1 with an error set. A 0-d array is an integer. */
+static int selects(const Engine *engine, PyObject *native, PyObject *index)
+{
+    if (!engine->selecting || Py_TYPE(index) != engine->native_type || !may_be_indexed(engine, native)) {
         return 0;
     }
     PyObject *dtype = attribute(index, engine->dtype, text_dtype);
@@ -155,7 +170,7 @@ static PyObject *selected(const Engine *engine, PyObject *native, Slots *key)
         return Py_NewRef(Py_NotImplemented);
     }
     Py_INCREF(index);
-    int may = selects(engine, index);
+    int may = selects(engine, native, index);
     if (may >= 0) {
         found = may ? PyObject_GetItem(native, index) : Py_NewRef(Py_NotImplemented);
     }

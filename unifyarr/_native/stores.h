@@ -49,12 +49,63 @@ static int has_same(PyObject *one, PyObject *other, const PyGetSetDef *getter, P
     return is_same;
 }
 
+/* How many places an index has at most that is looked through before it's written to. */
+enum { FEW_PLACES = 64 };
+
 /* Whether a native holds its own memory, which it has in common with no other such. */
 static int owns_memory(const Engine *engine, PyObject *native)
 {
     PyObject *base = engine->base ? attribute(native, engine->base, text_base) : NULL;
     Py_XDECREF(base);
     return base == Py_None;
+}
+
+/* Whether a kernel may write a native while it reads another one: they lie apart. */
+static int is_clear_of(const Engine *engine, PyObject *native, PyObject *other)
+{
+    Layout layout;
+    if (engine->native_type != fields.type) {
+        return native != other && owns_memory(engine, native) && owns_memory(engine, other);
+    }
+    return describe_by_fields(native, &layout) && describe_by_fields(other, &layout) &&
+           lies_apart(engine->exchange, native, &other, 1);
+}
+
+/* Whether an engine that reads natives by their fields writes to what a key shows as NumPy does: it would write up to the
+   first index that is out of bounds, and broadcast a mask. */
+static int fits_target_of_key(const Engine *engine, PyObject *native, PyObject *key, int is_native)
+{
+    Layout to, at;
+    if (engine->native_type != fields.type) {
+        return 1;
+    }
+    if (is_native || !describe_by_fields(native, &to) || !describe_by_fields(key, &at) || !at.ndim) {
+        return 0;
+    }
+    if (at.dtype.bits == 8) {
+        return is_alike(&to, &at);
+    }
+    int64_t *places = at.data, length = to.ndim ? to.shape[0] : 0;
+    int fits = at.ndim == 1 && at.shape[0] <= FEW_PLACES && (at.strides[0] == 1 || at.shape[0] < 2);
+    for (int64_t i = 0; fits && i < at.shape[0]; i++) {
+        fits = -length <= places[i] && places[i] < length;
+    }
+    return fits;
+}
+
+/* Whether a key is an integer, or a tuple of such: what it shows of a native that is written. */
+static int are_integers(PyObject *key)
+{
+    if (!PyTuple_CheckExact(key)) {
+        return PyLong_CheckExact(key) && is_between(-FARTHEST, key, FARTHEST);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+        PyObject *one = PyTuple_GET_ITEM(key, i);
+        if (!PyLong_CheckExact(one) || !is_between(-FARTHEST, one, FARTHEST)) {
+            return 0;
+        }
+    }
+    return PyTuple_GET_SIZE(key) <= MOST_ITEMS;
 }
 
 /* Whether an engine writes a number, or a native of the same dtype, as NumPy does; -1 with an error set. */
@@ -66,14 +117,16 @@ static int takes_item(const Engine *engine, PyObject *native, PyObject *key, PyO
     int is_native = Py_TYPE(value) == engine->native_type, may = 0;
     if (Py_TYPE(key) == engine->native_type) {
         /* What is read meanwhile lies elsewhere. */
-        may = key != native && value != native && owns_memory(engine, key) && owns_memory(engine, native) &&
-                      (!is_native || owns_memory(engine, value))
-                  ? selects(engine, key)
+        may = is_clear_of(engine, native, key) && (!is_native || is_clear_of(engine, native, value)) &&
+                      fits_target_of_key(engine, native, key, is_native)
+                  ? selects(engine, native, key)
                   : 0;
     } else {
-        int kind = kind_of_key(engine, key);
+        Layout layout;
+        int kind = kind_of_key(engine, key), reads_fields = engine->native_type == fields.type;
         /* An element takes a 0-d array alone. */
-        may = is_native ? kind == LEAVES_AXES : kind != OTHER_KEY;
+        may = is_native ? kind == LEAVES_AXES : kind != OTHER_KEY || are_integers(key);
+        may = may && (!reads_fields || (is_native ? is_clear_of(engine, native, value) : describe_by_fields(native, &layout)));
     }
     if (may > 0) {
         may = is_native ? has_same_dtype(native, value) : takes_number(engine, native, value);

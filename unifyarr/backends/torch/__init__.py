@@ -18,7 +18,7 @@ from ..base.values import FLOATING
 from ..kernels import described, kernel_modules, own_error
 from ..memory import export
 from . import _constants, _dlpack, _fields, _indices, _targets, fast, host, inductor, pure, transformations
-from ._items import NUMBERS, number_of
+from ._items import NUMBERS, SELECTING, TAKES, number_of
 from ._overlap import extent, independent, layout, may_share_memory
 from ._private import (
     VERSION,
@@ -47,7 +47,7 @@ from ._shared import (
     writes,
 )
 
-_fields.offer()
+_READS_FIELDS = _fields.offer()
 
 # What NumPy takes as it is: of complex numbers the conjugates may not be computed yet.
 _PLAIN = frozenset(DTYPES.values()) - COMPLEX - frozenset(OF_ML_DTYPES.values())
@@ -95,6 +95,9 @@ class Backend(base.Backend[Tensor]):
     number_of = staticmethod(number_of)
     memory_of = staticmethod(_targets.memory_of)
     plain_keys = "windows"
+    # Where the core sees which memory a tensor has, and that it's on the CPU.
+    plain_values = TAKES if _READS_FIELDS else None
+    plain_selections = SELECTING if _READS_FIELDS else frozenset()
     fast = fast.PATHS
     modules = kernel_modules(__package__, "fast", "host", "inductor", "pure", "transformations")
 

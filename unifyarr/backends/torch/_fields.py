@@ -103,10 +103,14 @@ def _probes() -> tuple[list[Tensor], list[list[Tensor]], list[Tensor], list[Tens
     return windows, by_dtype, usual, others
 
 
-def offer() -> None:
-    """Make the core read tensors by itself, if all places are found."""
-    if core is not None and address_of is not None and not _is_taken():
+def offer() -> bool:
+    """Make the core read tensors by itself, if all places are found; return whether it does."""
+    if core is None or address_of is None:
+        return False
+    if not _is_taken():
         lost(BODY)
+        return False
+    return True
 
 
 def _is_taken() -> bool:

@@ -38,8 +38,13 @@ _TAKEN_BY: dict[type, frozenset[torch.dtype]] = {
     np.float32: frozenset({torch.float64, torch.float32}),
     np.int64: frozenset({torch.float64, torch.int64}),
 }
+# The numbers of Python's among them, by dtype.
+TAKES: dict[Any, frozenset[type]] = {
+    dtype: frozenset(kind for kind in (bool, int, float, complex) if dtype in _TAKEN_BY[kind])
+    for dtype in frozenset[torch.dtype]().union(*_TAKEN_BY.values())
+}
 _CASTS = frozenset({(torch.int64, torch.float64), (torch.int32, torch.float64), (torch.float32, torch.float64)})
-_SELECTING = frozenset({torch.bool, torch.int64})
+SELECTING = frozenset({torch.bool, torch.int64})
 # Up to how many numbers a list of them is made sooner than one tensor.
 _FEW = 24
 # Those of as many integers of 64 bits, which are asked for sooner.
@@ -153,7 +158,7 @@ def _as_selection(x: Tensor, key: Any) -> Any:
     """Return a key of one mask, or of integer tensors side by side among slices; ``None`` for any other."""
     if type(key) is not tuple:
         index = _as_index(key)
-        return index if index is not None and index.dtype in _SELECTING and index.dim() else None
+        return index if index is not None and index.dtype in SELECTING and index.dim() else None
     items: list[Any] = []
     places = []
     for place, item in enumerate(key):
@@ -179,7 +184,7 @@ def get_copy(x: Tensor, key: Any) -> Any:
     if not x.numel() or not x.is_cpu:
         return NotImplemented
     if type(key) is Tensor:
-        return x[key] if key.dtype in _SELECTING and key.dim() else NotImplemented
+        return x[key] if key.dtype in SELECTING and key.dim() else NotImplemented
     integers = key if type(key) is tuple else (key,)
     if _INT.issuperset(map(type, integers)):
         return x[key].clone() if len(integers) == x.dim() == _count_of_window(integers) else NotImplemented
