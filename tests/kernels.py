@@ -53,7 +53,8 @@ def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
 def replace_plain_call(patch: pytest.MonkeyPatch, handle: Handle, name: str, compute: Kernel) -> None:
     """Have a function compute plain calls of arrays; without the compiled core there's nothing that it replaces."""
     if core is not None:
-        patch.setitem(handle.plain, name, core.PlainCall(handle, (compute, None, None, None, None, compute, None)))
+        forms = (compute, None, None, None, None, compute, None, None)
+        patch.setitem(handle.plain, name, core.PlainCall(handle, forms))
 
 
 @contextmanager
