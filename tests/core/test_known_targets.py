@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._native import core
 
 from ..natives import skip_unless
@@ -204,3 +205,28 @@ def test_products_of_vectors_write_to_their_targets() -> None:
             assert ua.matmul(stack, vector, out=ua.asarray(several)).native is several
             assert (z.tolist(), float(number)) == ([0.0, 1.0, 2.0], 5.0)
             assert several.tolist() == [[3.0] * 3] * 2
+
+
+def test_programs_may_be_forgotten_while_they_run() -> None:
+    torch = pytest.importorskip("torch")
+    shortcuts: Any = DECLARATIONS["sort"].public.dispatcher.shortcuts  # type: ignore[attr-defined]
+    x, z, calls = ua.asarray(torch.tensor([3.0, 1.0])), ua.asarray(torch.zeros(2)), []
+    shortcuts.clear()
+    for _ in range(2):
+        ua.sort(x, out=z)
+    ((key, (program, _)),) = shortcuts.items()
+    shortcuts.clear()
+
+    def forgets(*natives: Any) -> Any:
+        calls.append(natives)
+        if len(calls) < 2:
+            return NotImplemented
+        # The list of both programs isn't in use any more then but by the call, which writes nothing.
+        shortcuts.clear()
+        return natives[1]
+
+    shortcuts[key] = [program, forgets]
+    for _ in range(4):
+        z.native.zero_()
+        assert ua.sort(x, out=z).tolist() == [1.0, 3.0]
+    assert len(calls) == (0 if core is None else 2)

@@ -152,7 +152,7 @@ static PyObject *run_into(const Function *function, const Told *told, PyObject *
     } else {
         int may = may_copy((Engine *)told->engine, told->input, told->targets);
         if (may > 0) {
-            result = PyObject_Vectorcall(first, told->input + told->targets, told->inputs - told->targets, NULL);
+            result = call_kernel(first, told->input + told->targets, told->inputs - told->targets, NULL);
             result = result && result != Py_NotImplemented ? written(told, result, out) : result;
         } else if (!may) {
             result = Py_NewRef(Py_NotImplemented);
@@ -186,10 +186,13 @@ static PyObject *run_known(const Function *function, const Told *told, PyObject 
             return idle < 0 ? NULL : Py_NewRef(Py_NotImplemented);
         }
     }
-    if (out != Py_None) {
-        return PyList_Check(program) ? run_into(function, told, program, out) : Py_NewRef(Py_NotImplemented);
-    }
+    /* While it runs it may be forgotten. */
     Py_INCREF(program);
+    if (out != Py_None) {
+        PyObject *result = PyList_Check(program) ? run_into(function, told, program, out) : Py_NewRef(Py_NotImplemented);
+        Py_DECREF(program);
+        return result;
+    }
     PyObject *native = call_kernel(program, told->input, told->inputs, NULL);
     Py_DECREF(program);
     if (!native) {

@@ -66,18 +66,22 @@ def assign_at_once(targets: Sequence[Array], values: Sequence[Any]) -> bool:
 def _rebound_at_once(targets: Sequence[Array], values: Sequence[Any]) -> bool:
     # Give arrays of an engine that can't write its own new natives, unless a finalizer has written meanwhile.
     backend = targets[0]._backend
-    if len({*map(id, targets)}) < len(targets) or backend.trace_state() is not backend.no_trace:
+    if backend.trace_state() is not backend.no_trace or (len(targets) > 1 and len({*map(id, targets)}) < len(targets)):
         return False
-    plain, key_of = backend.native_type, backend.type_key or (lambda native: (native.shape, native.dtype))
+    plain, key_of = backend.native_type, backend.type_key
     natives = [x._native for x in targets]
     for native, value in zip(natives, values, strict=True):
         if not type(native) is type(value) is plain:
             return False
+        if key_of is None:
+            if native.dtype != value.dtype or native.shape != value.shape:
+                return False
         # Equal types are one object, nearly always.
-        given, wanted = key_of(value), key_of(native)
-        if given is not wanted and given != wanted:
+        elif (given := key_of(value)) is not (wanted := key_of(native)) and given != wanted:
             return False
     with LOCK:
+        if len(natives) == 1:
+            return rebind(targets[0], values[0], instead_of=natives[0])
         for x, native in zip(targets, natives, strict=True):
             if x._native is not native:
                 return False
