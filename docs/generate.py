@@ -287,7 +287,7 @@ def _pairs(page: Path) -> Iterator[tuple[str, str]]:
 
 
 def names_elsewhere() -> str:
-    """Return the module of names that other libraries have for our functions, and that we have in other places."""
+    """Return the table of names that other libraries have for our functions, and that we have in other places."""
     found: dict[str, list[str]] = {}
     for their, our in tables():
         found.setdefault(their.rpartition(".")[2], []).append(our)
@@ -299,23 +299,10 @@ def names_elsewhere() -> str:
             found.setdefault(name, []).append(f"ua.random.Generator(seed).{name}")
     rows = []
     for name, ours in sorted(found.items()):
-        ways = [f'"{way}"' for way in dict.fromkeys(ours) if way.startswith(("ua.", "x."))]
+        ways = [way for way in dict.fromkeys(ours) if way.startswith(("ua.", "x."))]
         if ways and name not in ua.__all__:
-            rows.append(f'    "{name}": ({", ".join(ways)},),')
-    return NAMES.format(rows="\n".join(rows))
-
-
-NAMES = '''\
-"""Our spellings of other libraries' names, and of ours that belong to another namespace.
-
-Written by ``python docs/generate.py`` from the tables of ``docs/coming-from``: change these instead.
-"""
-
-# fmt: off
-NAMES: dict[str, tuple[str, ...]] = {{
-{rows}
-}}
-'''
+            rows.append(f"{json.dumps(name)}: {json.dumps(ways)}")
+    return "{{\n{}\n}}\n".format(",\n".join(rows))
 
 
 def versions() -> str:
@@ -351,7 +338,7 @@ def _of_devices(module: str) -> str:
 ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "dask": "dask"}
 PAGES = {"completeness.md": completeness, "kernels.md": kernels, "coming-from/numpy-names.md": names_of_numpy}
 PAGES |= {"what-waits-for-the-device.md": budget, "guides/accelerators.md": launches}
-PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.py": names_elsewhere}
+PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.json": names_elsewhere}
 # Last, since its rows call the libraries that it is about, all of which have to be installed.
 PAGES["clients.md"] = clients
 

@@ -21,7 +21,7 @@ BACKENDS = ("numpy", "torch", "jax", "tensorflow")
     "page",
     [
         *("completeness.md", "kernels.md", "coming-from/numpy-names.md", "clients.md", "versions.md"),
-        "../unifyarr/_core/values/names_elsewhere.py",
+        "../unifyarr/_core/values/names_elsewhere.json",
     ],
 )
 def test_generated_pages_are_up_to_date(page: str) -> None:

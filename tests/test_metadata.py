@@ -73,9 +73,9 @@ def test_a_release_without_urls_is_refused(tmp_path: Path) -> None:
         assert (ran.returncode == 0) == accepted
 
 
-def test_a_wheel_has_what_type_checkers_read() -> None:
+def test_a_wheel_has_data_and_what_type_checkers_read() -> None:
     data = PROJECT["tool"]["setuptools"]["package-data"]
     for path in ROOT.joinpath("unifyarr").rglob("*"):
-        if path.suffix == ".pyi" or path.name == "py.typed":
+        if path.suffix in (".json", ".pyi") or path.name == "py.typed":
             package = ".".join(path.parent.relative_to(ROOT).parts)
             assert any(path.match(pattern) for pattern in data.get(package, [])), path

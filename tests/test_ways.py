@@ -12,7 +12,7 @@ import pytest
 import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.values.elsewhere import KEYWORDS, WAYS
-from unifyarr._core.values.names_elsewhere import NAMES
+from unifyarr._core.values.missing import names_elsewhere
 
 from .functions.calls import CALLS, find
 
@@ -125,7 +125,7 @@ def test_a_name_that_is_missing_says_where_to_look(path: str, words: str) -> Non
 
 
 def test_the_names_elsewhere_lead_somewhere() -> None:
-    for ours in NAMES.values():
+    for ours in names_elsewhere().values():
         for way in ours:
             prefix, _, path = way.replace("(seed)", "").partition(".")
             assert callable(find(path)) if prefix == "ua" else hasattr(ua.Array, path.partition(".")[0]), way

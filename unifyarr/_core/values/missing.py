@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NoReturn
 
 import numpy as np
 
-from .names_elsewhere import NAMES
+
+@cache
+def names_elsewhere() -> dict[str, list[str]]:
+    """Return our spellings of other libraries' names, and of ours that belong to another namespace.
+
+    ``python docs/generate.py`` writes them from the tables of ``docs/coming-from``, and the first error reads them.
+    """
+    # Few programs come here.
+    import json
+    from importlib.resources import files
+
+    names: dict[str, list[str]] = json.loads(files(str(__package__)).joinpath("names_elsewhere.json").read_text())
+    return names
 
 
 def missing(module: str, name: str) -> AttributeError:
     """Return the error for a name that a module of the package doesn't have, with the names to write instead."""
-    ways = [*NAMES.get(name, ())]
+    ways = [*names_elsewhere().get(name, ())]
     if module == "unifyarr" and name in dir(np):
         # Not all of NumPy's: those that are absent say there what to do.
         ways.append(f"unifyarr.numpy.{name}")
