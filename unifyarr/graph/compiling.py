@@ -6,7 +6,20 @@ import copy
 import functools
 from collections.abc import Callable, Iterable
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
@@ -50,24 +63,9 @@ class Compiled(Called, Wrapper, Generic[P, Result]):
             """Call the function. Arguments of a new shape, dtype or structure are traced first."""
             raise NotImplementedError
 
-    def __init__(
-        self,
-        function: Callable[P, Result],
-        backend: str | None,
-        mode: str,
-        mutable: Parameters,
-        borrow: bool,
-        programs: int = PROGRAMS,
-        wait: bool = False,
-        rewrites: Iterable[AnyRewrite] = (),
-        include: Names = (),
-        exclude: Names = (),
-        fuse: str | bool | None = None,
-    ) -> None:
+    def __init__(self, function: Callable[P, Result], *options: Any, **named: Any) -> None:
         self._stand_for(function)
-        self._options = checked_options(
-            function, backend, mode, mutable, borrow, programs, wait, rewrites, include, exclude, fuse
-        )
+        self._options = checked_options(function, *options, **named)
         self._begin()
 
     def _begin(self) -> None:
@@ -191,42 +189,27 @@ class Decorator(Protocol):
         """Return the compiled function."""
 
 
-Mode = Literal["fast", "debug", "pure"]
-Fuse = Literal["inductor", False]
+class CompileOptions(TypedDict, total=False):
+    """The options of ``compile``, for type checkers."""
+
+    backend: BackendName | None
+    mode: Literal["fast", "debug", "pure"]
+    mutable: Parameters
+    borrow: bool
+    programs: int
+    wait: bool
+    rewrites: Iterable[AnyRewrite]
+    include: Names
+    exclude: Names
+    fuse: Literal["inductor", False] | None
 
 
 @overload
-def compile(
-    function: Callable[P, Result],
-    /,
-    *,
-    backend: BackendName | None = None,
-    mode: Mode = "fast",
-    mutable: Parameters = (),
-    borrow: bool = False,
-    programs: int = PROGRAMS,
-    wait: bool = False,
-    rewrites: Iterable[AnyRewrite] = (),
-    include: Names = (),
-    exclude: Names = (),
-    fuse: Fuse | None = None,
-) -> Compiled[P, Result]: ...
+def compile(function: Callable[P, Result], /, **options: Unpack[CompileOptions]) -> Compiled[P, Result]: ...
 
 
 @overload
-def compile(
-    *,
-    backend: BackendName | None = None,
-    mode: Mode = "fast",
-    mutable: Parameters = (),
-    borrow: bool = False,
-    programs: int = PROGRAMS,
-    wait: bool = False,
-    rewrites: Iterable[AnyRewrite] = (),
-    include: Names = (),
-    exclude: Names = (),
-    fuse: Fuse | None = None,
-) -> Decorator: ...
+def compile(**options: Unpack[CompileOptions]) -> Decorator: ...
 
 
 @boundary
