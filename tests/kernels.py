@@ -29,7 +29,7 @@ class Injected(Exception):
 def skip_without_core() -> None:
     """Skip a test of what the compiled core does."""
     if core is None:
-        pytest.skip("the compiled core calls fast paths, and isn't there")
+        pytest.skip("the compiled core does plain calls, and isn't there")
 
 
 class _Switch(dict[str, bool]):
@@ -53,26 +53,23 @@ def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
 def replace_plain_call(patch: pytest.MonkeyPatch, handle: Handle, name: str, compute: Kernel) -> None:
     """Have a function compute plain calls of arrays; without the compiled core there's nothing that it replaces."""
     if core is not None:
-        forms = (compute, None, None, None, None, compute, None, None)
-        patch.setitem(handle.plain, name, core.PlainCall(handle, forms))
+        nothing = ({},) * 6
+        rest = compute, None, None, None, None, None
+        patch.setitem(handle.plain, name, core.PlainCall(handle, nothing, rest, None, None, None, None, False))
 
 
 @contextmanager
-def without_fast_paths(handle: Handle) -> Iterator[None]:
+def without_plain_calls(handle: Handle) -> Iterator[None]:
     """Have every plain call of a backend, and its own ways for items, leave calls to others: these hold kernels."""
-    items = {name: getattr(handle, name) for name in _ITEMS}
-    plain = dict(handle.plain)
-    vars(handle).update({name: _fails if name.startswith("fast_set_") else _declines for name in items})
+    items, plain = dict(handle.items), dict(handle.plain)
+    handle.items.update({name: _fails if name == "set_item" else _declines for name in items})
     handle.plain.update(dict.fromkeys(DECLARATIONS, declines))
     try:
         yield
     finally:
-        vars(handle).update(items)
+        handle.items.update(items)
         handle.plain.clear()
         handle.plain.update(plain)
-
-
-_ITEMS = "fast_get_item", "fast_get_copy", "fast_get_transpose", "fast_set_item", "fast_set_copy"
 
 
 def _fails(*arguments: Any) -> bool:
@@ -108,11 +105,11 @@ class _Watched:
 
     @contextmanager
     def doing(self, around: Around) -> Iterator[None]:
-        """Call a function in place of each kernel that computes, off the fast paths and shortcuts."""
+        """Call a function in place of each kernel that computes, off plain calls and shortcuts."""
         handle, kernels = self.handle, self.handle.kernels
         own = {name: kernels[name] for name in kernels.keys() - WRITING}
         before, self.around = self.around, around
-        with pytest.MonkeyPatch.context() as patch, without_fast_paths(handle):
+        with pytest.MonkeyPatch.context() as patch, without_plain_calls(handle):
             leave_shortcuts(patch)
             for method in ("from_numpy", "adopt", "computed", "constant", "from_dlpack", "copy"):
                 patch.setattr(handle, method, self._of(method, getattr(handle, method), is_kernel=False))

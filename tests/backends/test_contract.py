@@ -104,6 +104,14 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"qqq": 1},
         ["qqq is no member of a backend: a name of its own begins with an underscore"],
     ),
+    "members of earlier versions": (
+        {"fast": {}, "fast_forms": {}},
+        [
+            "fast is no member of a backend any more: plain_way returns how functions are computed, and items has what "
+            "is done at once for keys",
+            "fast_forms is no member of a backend any more: plain_way returns how each function is computed",
+        ],
+    ),
     "values of other kinds": (
         {"shape": (), "mutable": "no", "native_types": (), "modules": ("boxed.kernels",), "name": 1},
         [
@@ -238,11 +246,11 @@ def test_the_completeness_page_shows_a_missing_kernel(half: set[str]) -> None:
     assert page.origin(DECLARATIONS["cos"], boxed, "cos") == ("not implemented", reason)
 
 
-def test_fast_paths_take_what_functions_pass(backend: str) -> None:
+def test_ways_of_creation_take_what_functions_pass(backend: str) -> None:
     # One that doesn't fails at each call, which takes a slower way then without a word.
-    found = registry.load(backend).fast
+    handle = registry.load(backend)
     for declaration in DECLARATIONS.values():
-        path = found.get(declaration.name) if declaration.fast and not declaration.view_map else None
+        path = handle.plain_way(declaration.name, None).kernel if declaration.category == "creation" else None
         if path is not None:
             passed = [name for name in declaration.signature.parameters if name not in ("out", "backend", "chunks")]
             inspect.signature(path).bind(*passed)

@@ -1,4 +1,4 @@
-"""NumPy's arrays beside Python's integers, which its fast paths pass on as floats where the array holds floats."""
+"""NumPy's arrays beside Python's integers, which plain calls pass on as floats where the array holds floats."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_repeated_sums_of_containers_are_numpys(backend: str, update: Any) -> No
 
 @pytest.mark.parametrize("update", [operator.add, operator.sub, operator.mul, operator.truediv])
 def test_operands_stay_as_they_were(backend: str, update: Any) -> None:
-    # An engine that writes its arrays has a fast path that does so; another one's gives new arrays.
+    # An engine that writes its arrays has a function that does so; another one's gives new arrays.
     if "jax" in ua.available_backends():
         ua.asarray(0.0, backend="jax")
     c, d = (ua.Container(a=ua.asarray([2.0, 4.0]), b=ua.asarray([8.0])) for _ in range(2))

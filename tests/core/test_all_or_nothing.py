@@ -102,7 +102,7 @@ def test_a_target_on_another_device(backend: str, name: str, monkeypatch: pytest
     # Two devices of one engine aren't on every machine: one array says that it lives elsewhere.
     monkeypatch.setattr(handle, "device", lambda native: "elsewhere" if native is last else device(native))
     monkeypatch.setattr(handle, "may_meet", lambda first, second: handle.device(first) == handle.device(second))
-    # The fast paths leave it to the engine, which isn't deceived.
+    # Plain calls leave it to the engine, which isn't deceived.
     with watched(backend):
         call.assert_fails(ua.errors.DeviceError, out)
 
@@ -222,7 +222,7 @@ def test_an_input_that_is_out(backend: str, write: Callable[[ua.Array], Any]) ->
 def test_a_kernel_that_fails(backend: str, name: str, dtypes: dict[str, str] | None) -> None:
     call = Case.of(name)
     view = dtypes is not None
-    # Scalars that were used once, and what a recipe was read as, are kept: they take no kernel again. The fast paths,
+    # Scalars that were used once, and what a recipe was read as, are kept: they take no kernel again. Plain calls,
     # which are off while kernels are watched, need no arrays of scalars.
     with watched(backend):
         call.call(call.targets(dtypes, view=view))

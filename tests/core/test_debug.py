@@ -14,7 +14,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS, Declaration
-from unifyarr._core.declaring.fast import serve
+from unifyarr._core.declaring.plain import serve
 from unifyarr._core.engines import registry
 from unifyarr._core.engines.handle import LOADED
 from unifyarr._core.engines.registry import load
@@ -534,7 +534,7 @@ def test_a_write_in_place_stays_one(backend: str) -> None:
 
 @pytest.fixture
 def served(backend: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
-    """Return what adds two arrays, and says whether a fast path served the call."""
+    """Return what adds two arrays, and says whether the call was plain."""
     skip_without_core()
     handle = load(backend)
     x = ua.asarray([1.0, 2.0])
@@ -551,7 +551,7 @@ def served(backend: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
     return add
 
 
-def test_fast_paths_serve_whoever_is_in_no_scope(served: Callable[[], bool]) -> None:
+def test_calls_are_plain_for_whoever_is_in_no_scope(served: Callable[[], bool]) -> None:
     # Two tasks, of which the first to come is the first to go.
     first, second = contextvars.copy_context(), contextvars.copy_context()
     scope, other = ua.debug(), ua.debug()
@@ -564,7 +564,7 @@ def test_fast_paths_serve_whoever_is_in_no_scope(served: Callable[[], bool]) -> 
     assert (first.run(served), second.run(served), served()) == (True, True, True)
 
 
-def test_fast_paths_come_back_after_an_error(served: Callable[[], bool]) -> None:
+def test_calls_are_plain_again_after_an_error(served: Callable[[], bool]) -> None:
     with pytest.raises(RuntimeError, match="mine"), ua.debug():
         raise RuntimeError("mine")
     assert served()

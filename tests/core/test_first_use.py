@@ -62,7 +62,7 @@ def test_a_first_call_makes_few_calls(backend: str) -> None:
     skip_unless(
         backend, "numpy", "torch", why="other engines compile kernels at their first call, which takes far longer"
     )
-    # Without the compiled core the way to a fast path is Python too.
+    # Without the compiled core the general path is all that there is.
     most = 60 if core is not None else 120
     run = [sys.executable, "-W", "ignore", "-c", _CALLS, backend]
     found = subprocess.run(run, capture_output=True, text=True, check=True, timeout=300).stdout.split()

@@ -74,7 +74,7 @@ def test_a_plain_operator(backend: str) -> None:
     x, y = ua.ones(4), ua.ones(4)
     found = passed(lambda: x + y)
     assert not follows(journeys()[0], found)
-    # NumPy's own functions are the fast paths; other engines' are called by one of ours, JAX's and TensorFlow's by two.
+    # NumPy's own functions are called at once, other engines' by one of ours, or by two.
     # A lazy engine's natives are asked for their dtypes, one by one. Once a test has used float8, NumPy's are, too.
     most = int(bool(dtypes.USED)) if backend == "numpy" else 2 if has(backend, "values") else 4
     if core is None:

@@ -223,7 +223,7 @@ def _differentiated(x: ua.Array, inside: Callable[[], None]) -> None:
 
 
 @pytest.mark.parametrize("within", [_debugged, _compiled, _differentiated])
-def test_fast_paths_serve_the_other_threads(
+def test_calls_of_other_threads_stay_plain(
     backend: str, within: Callable[[ua.Array, Callable[[], None]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     skip_without_core()
@@ -243,7 +243,7 @@ def test_fast_paths_serve_the_other_threads(
     def inside() -> None:
         # A thread that is started inside belongs to no scope of its starter's.
         thread = threading.Thread(target=lambda: x + x)
-        # Around it derivatives are added by the fast path.
+        # Around it derivatives are added by plain calls.
         with monkeypatch.context() as patch:
             replace_plain_call(patch, handle, "add", counting)
             x + x

@@ -15,7 +15,7 @@ import unifyarr as ua
 from unifyarr.errors import DtypeError, EngineError, ProtocolError
 from unifyarr.testing import needs
 
-from ..kernels import leave_shortcuts, without_fast_paths
+from ..kernels import leave_shortcuts, without_plain_calls
 from . import judge
 from .natives import NATIVES
 from .run import Caller
@@ -190,14 +190,14 @@ def test_an_engines_own_error_is_said_in_the_packages_words(backend: str, monkey
 
     leave_shortcuts(monkeypatch)
     monkeypatch.setitem(handle.kernels, "concat", fails)
-    with without_fast_paths(handle), pytest.raises(MemoryError, match=r"concat\(\)") as caught:
+    with without_plain_calls(handle), pytest.raises(MemoryError, match=r"concat\(\)") as caught:
         ua.concat([ua.ones(2), ua.ones(3)])
     assert caught.value.__cause__ is own
     if backend == "numpy":
         return
     own = RuntimeError("the first line\nand a page of others")
     with (
-        without_fast_paths(handle),
+        without_plain_calls(handle),
         pytest.raises(EngineError, match=rf"^concat\(\): {backend} can't do this: the first line$") as again,
     ):
         ua.concat([ua.ones(2), ua.ones(3)])

@@ -1,4 +1,4 @@
-/* What calls of fast paths have in common: their results are wrapped, their errors explained, and modes are asked for. */
+/* What plain calls have in common: their results are wrapped, their errors explained, and modes are asked for. */
 
 static PyObject *wrap_plain(PyObject *native, PyObject *handle)
 {
@@ -13,7 +13,7 @@ static PyObject *wrap_plain(PyObject *native, PyObject *handle)
     return (PyObject *)array;
 }
 
-/* The array of what a fast path gave. */
+/* The array of what a kernel gave. */
 static PyObject *wrapped(PyObject *native, const Engine *engine)
 {
     if (Py_TYPE(native) == engine->native_type) {
@@ -130,7 +130,7 @@ static PyObject *call_kernel(PyObject *called, PyObject *const *args, size_t fla
     return result;
 }
 
-/* Call a fast path on one, two or three objects, which stay there while it runs. */
+/* Call a kernel on one, two or three objects, which stay there while it runs. */
 static PyObject *call_path(PyObject *path, PyObject *x, PyObject *y, PyObject *z)
 {
     PyObject *operands[4] = {NULL, x, y, z};

@@ -10,7 +10,7 @@ typedef struct {
     Py_ssize_t nests, count;
 } OfLeaf;
 
-/* What a fast path on several natives takes for an operand, borrowed: the natives of a container's leaves, of which `column`
+/* What an engine's function of several natives takes for an operand, borrowed: the natives of a container's leaves, of which `column`
    is the next list, that of an array, or a number; NULL for anything else. */
 static PyObject *operand_of(const Leaves *leaves, PyObject *x, int *column)
 {
@@ -22,13 +22,13 @@ static PyObject *operand_of(const Leaves *leaves, PyObject *x, int *column)
 }
 
 /* A container of what an engine computes of all leaves in one call; NULL where it doesn't, or with an error set. Where an
-   engine writes, another fast path writes to the leaves, and accelerators alone compute new ones together. */
+   engine writes, other kernels write to the leaves, and accelerators alone compute new ones together. */
 static PyObject *map_together(const OfLeaf *of_leaf, PyObject *const *values, const Nest *first)
 {
     Engine *engine = of_leaf->paths && of_leaf->nests <= 2 ? engine_of_nest(first) : NULL;
     int has_one = engine ? has_one_device(engine) : 0, is_mutable = engine && engine->is_mutable, column = 0;
     PlainCall *entry = engine && has_one >= 0 && has_one != is_mutable ? entry_of(engine, of_leaf->paths->name) : NULL;
-    PyObject *path = entry ? entry->forms[is_mutable ? TOGETHER : SEVERAL] : NULL, *made = NULL;
+    PyObject *path = entry ? entry->together : NULL, *made = NULL;
     Nest *nests[2] = {NULL, NULL};
     int count = 0;
     for (Py_ssize_t i = 0; path && i < of_leaf->nests; i++) {

@@ -18,12 +18,11 @@ Everything here has a twin in Python, which serves where the package was install
 #include "calls.h"
 #include "plain_calls.h"
 #include "plain.h"
-#include "plain_call_type.h"
 #include "elements.h"
 #include "items.h"
 #include "stores.h"
-#include "by_dtype.h"
 #include "into.h"
+#include "plain_call_type.h"
 #include "known.h"
 #include "kept_calls.h"
 #include "leaves.h"
@@ -77,7 +76,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
 #else
     if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || ready_nests() < 0 || PyType_Ready(&Probe_Type) < 0 ||
         PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Called_Type) < 0 || PyType_Ready(&Program_Type) < 0 ||
-        PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&ByDtype_Type) < 0 || PyType_Ready(&PlainCall_Type) < 0 || ready_into() < 0) {
+        PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&PlainCall_Type) < 0 || ready_into() < 0) {
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);
@@ -88,9 +87,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
                  PyModule_AddObjectRef(made, "Called", (PyObject *)&Called_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Program", (PyObject *)&Program_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Watched", (PyObject *)&Watched_Type) < 0 ||
-                 PyModule_AddObjectRef(made, "PlainCall", (PyObject *)&PlainCall_Type) < 0 ||
-                 PyModule_AddObjectRef(made, "ByDtype", (PyObject *)&ByDtype_Type) < 0 ||
-                 PyModule_AddObjectRef(made, "Into", (PyObject *)&Into_Type) < 0)) {
+                 PyModule_AddObjectRef(made, "PlainCall", (PyObject *)&PlainCall_Type) < 0)) {
         Py_CLEAR(made);
     }
     return made;

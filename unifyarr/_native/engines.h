@@ -51,7 +51,7 @@ enum { NO_KEYS, WINDOWS, BASIC_KEYS };
 typedef struct {
     PyObject *handle;
     PyTypeObject *native_type;
-    /* From how many bytes on the fast paths for large arrays serve; 0 where there are none. */
+    /* From how many bytes on a native is large; 0 where that doesn't matter. */
     Py_ssize_t large;
     /* `cell.value is idle` outside of the engine's traces; NULL where it has none. */
     PyObject *cell, *idle;
@@ -71,7 +71,7 @@ typedef struct {
     /* Whether it writes its arrays. */
     int is_mutable;
     /* What reads these of a native sooner than by name; a base is what holds the memory of another one. */
-    const PyGetSetDef *nbytes, *dtype, *shape, *base, *flags;
+    const PyGetSetDef *nbytes, *dtype, *shape, *base, *flags, *writable;
     /* The class of its flags, and what reads there whether a native may be written. */
     PyTypeObject *flags_type;
     const PyGetSetDef *writeable;
@@ -79,8 +79,14 @@ typedef struct {
     const Exchange *exchange;
     /* Whether it has one device, once that was asked. */
     char knows_devices, has_one_device;
-    /* Those of the handle, and its plain calls by the names of functions. */
-    PyObject *attributes, *plain;
+    /* What stands for the dtype of a native in tables, what tells whether a trace runs, dtypes that only store numbers, what
+       tells whether a gradient is recorded of natives, an attribute that every native has which may be written, and what
+       returns None where natives have addresses; each may be NULL. */
+    PyObject *dtype_key, *state, *stored, *is_watched, *writable_by, *hides;
+    /* Whether kernels may use up memory of immutable arrays. */
+    int destroys;
+    /* What it does at once for items of arrays, and its plain calls by the names of functions. */
+    PyObject *items, *plain;
 } Engine;
 
 /* Backends are loaded for good. */
@@ -95,12 +101,14 @@ static PyTypeObject *array_type = NULL, *view_type = NULL;
 static PyObject *mode_variable = NULL;
 /* `wrap(as_native(result), backend)`, and what finds the error to raise for an engine's. */
 static PyObject *wrap_other = NULL, *explain = NULL;
+/* What gives an array a native computed anew, of `writing/storing.py`. */
+static PyObject *put_native = NULL;
 /* Of `engines/current.py`: the variable of the backend's name in a scope, what has the default's, and loaded backends by name. */
 static PyObject *scoped_name = NULL, *default_backend = NULL, *loaded_backends = NULL;
 static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
 /* The dtype of the latter. */
 static PyObject *numpy_double = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_flags, *text_writeable, *text_native, *text_name, *text_writable_by, *text_transformation;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_flags, *text_writeable, *text_native, *text_name;
 
 /* What reads an attribute of a class's instances, if it's written in C, which is sooner than by name; else NULL. */
 static const PyGetSetDef *getter_of(PyTypeObject *type, PyObject *name)
@@ -144,14 +152,24 @@ static int number_in(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* take_engine(handle, attributes, plain, native_type, large, is_mutable, cell, idle, borrow, type_key, layout_key, device_key, keys, values, selecting): serve arrays of a backend. */
+/* An attribute, NULL where it's None. */
+static PyObject *optional(PyObject *object, const char *name)
+{
+    PyObject *found = PyObject_GetAttrString(object, name);
+    if (found == Py_None) {
+        Py_CLEAR(found);
+    }
+    return found;
+}
+
+/* take_engine(handle, items, plain, native_type, large, is_mutable, cell, idle, borrow, type_key, layout_key, device_key, keys, values, selecting): serve arrays of a backend. */
 static PyObject *take_engine(PyObject *module, PyObject *args)
 {
-    PyObject *handle, *attributes, *plain, *native_type, *cell, *idle, *borrow, *type_key, *layout_key, *device_key, *values, *selecting;
+    PyObject *handle, *items, *plain, *native_type, *cell, *idle, *borrow, *type_key, *layout_key, *device_key, *values, *selecting;
     const char *keys;
     Py_ssize_t large;
     int is_mutable;
-    if (!PyArg_ParseTuple(args, "OO!O!O!npOOOOOOsOO!", &handle, &PyDict_Type, &attributes, &PyDict_Type, &plain, &PyType_Type, &native_type, &large,
+    if (!PyArg_ParseTuple(args, "OO!O!O!npOOOOOOsOO!", &handle, &PyDict_Type, &items, &PyDict_Type, &plain, &PyType_Type, &native_type, &large,
                           &is_mutable, &cell, &idle, &borrow, &type_key, &layout_key, &device_key, &keys, &values, &PyFrozenSet_Type, &selecting)) {
         return NULL;
     }
@@ -168,7 +186,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
             return PyErr_Format(PyExc_ValueError, "plain_keys is 'windows', 'basic' or '', not '%s'", keys);
         }
         engine->handle = Py_NewRef(handle);
-        engine->attributes = Py_NewRef(attributes);
+        engine->items = Py_NewRef(items);
         engine->plain = Py_NewRef(plain);
         engine->native_type = (PyTypeObject *)Py_NewRef(native_type);
         engine->large = large;
@@ -187,6 +205,19 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->base = getter_of(engine->native_type, text_base);
         engine->flags = getter_of(engine->native_type, text_flags);
         engine->exchange = exchange_of(engine->native_type);
+        engine->dtype_key = optional(handle, "dtype_key");
+        engine->state = is_mutable ? NULL : optional(handle, "trace_state");
+        engine->stored = optional(handle, "stored");
+        engine->is_watched = optional(handle, "is_watched");
+        engine->writable_by = optional(handle, "writable_by");
+        engine->hides = optional(handle, "transformation");
+        engine->writable = engine->writable_by ? getter_of(engine->native_type, engine->writable_by) : NULL;
+        PyObject *destroys = optional(handle, "destroys");
+        engine->destroys = destroys == Py_True;
+        Py_XDECREF(destroys);
+        if (PyErr_Occurred()) {
+            return NULL;
+        }
         engines[n_engines++] = engine;
     }
     Py_RETURN_NONE;
@@ -208,18 +239,18 @@ static PyObject *take_method(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* set_up(array_type, view_type, mode, wrap, explain, numpy_array, numpy_float64, numpy_double, scoped, default, loaded) */
+/* set_up(array_type, view_type, mode, wrap, explain, put_native, numpy_array, numpy_float64, numpy_double, scoped, default, loaded) */
 static PyObject *set_up(PyObject *module, PyObject *args)
 {
-    PyObject *given[11], **kept[11] = {
-        (PyObject **)&array_type, (PyObject **)&view_type, &mode_variable, &wrap_other, &explain, (PyObject **)&numpy_array,
-        (PyObject **)&numpy_float64, &numpy_double, &scoped_name, &default_backend, &loaded_backends};
-    if (!PyArg_ParseTuple(args, "O!O!OOOO!O!OOOO!", &PyType_Type, given, &PyType_Type, given + 1, given + 2, given + 3,
-                          given + 4, &PyType_Type, given + 5, &PyType_Type, given + 6, given + 7, given + 8, given + 9,
-                          &PyDict_Type, given + 10)) {
+    PyObject *given[12], **kept[12] = {
+        (PyObject **)&array_type, (PyObject **)&view_type, &mode_variable, &wrap_other, &explain, &put_native,
+        (PyObject **)&numpy_array, (PyObject **)&numpy_float64, &numpy_double, &scoped_name, &default_backend, &loaded_backends};
+    if (!PyArg_ParseTuple(args, "O!O!OOOOO!O!OOOO!", &PyType_Type, given, &PyType_Type, given + 1, given + 2, given + 3,
+                          given + 4, given + 5, &PyType_Type, given + 6, &PyType_Type, given + 7, given + 8, given + 9,
+                          given + 10, &PyDict_Type, given + 11)) {
         return NULL;
     }
-    for (int i = 0; i < 11; i++) {
+    for (int i = 0; i < 12; i++) {
         Py_XSETREF(*kept[i], Py_NewRef(given[i]));
     }
 #ifndef Py_TRACE_REFS
@@ -247,21 +278,19 @@ static int intern_names(void)
     text_writeable = PyUnicode_InternFromString("writeable");
     text_native = PyUnicode_InternFromString("_native");
     text_name = PyUnicode_InternFromString("name");
-    text_writable_by = PyUnicode_InternFromString("writable_by");
-    text_transformation = PyUnicode_InternFromString("transformation");
     return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_base &&
-                   text_flags && text_writeable && text_native && text_name && text_writable_by && text_transformation
+                   text_flags && text_writeable && text_native && text_name
                ? 0
                : -1;
 }
 
-/* Whether a native is plain: of the engine's usual class, outside of its traces; -1 with an error set. */
+/* Whether no trace of the engine's runs; -1 with an error set. */
 static int is_idle(const Engine *engine)
 {
-    if (!engine->cell) {
+    if (!engine->cell && !engine->state) {
         return 1;
     }
-    PyObject *value = PyObject_GetAttr(engine->cell, text_value);
+    PyObject *value = engine->cell ? PyObject_GetAttr(engine->cell, text_value) : PyObject_CallNoArgs(engine->state);
     int idle = value ? value == engine->idle : -1;
     Py_XDECREF(value);
     return idle;

@@ -108,10 +108,10 @@ static PyObject *engine_item(const Engine *engine, PyObject *native, PyObject *k
         found = PyObject_GetItem(native, key);
     } else {
         if (Py_IS_TYPE(key, array_type)) {
-            /* No fast path for views knows it. */
+            /* What the engine does at once is for views. */
             return Py_NewRef(Py_NotImplemented);
         }
-        path = PyDict_GetItemWithError(engine->attributes, text_get_item);
+        path = PyDict_GetItemWithError(engine->items, text_get_item);
         found = path ? call_path(path, native, key, NULL) : PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     }
     return found || !is_refused(engine->handle) ? found : Py_NewRef(Py_NotImplemented);

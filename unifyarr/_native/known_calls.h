@@ -75,15 +75,13 @@ static PyObject *natives_of(PyObject *result)
    engine lets that be written; -1 with an error set. */
 static int can_write_described(const Engine *engine, PyObject *native, PyObject *value)
 {
-    PyObject *asked = PyDict_GetItemWithError(engine->attributes, text_writable_by);
-    PyObject *transformation = PyDict_GetItemWithError(engine->attributes, text_transformation);
     Layout target, given;
-    if (!engine->exchange || !asked || asked == Py_None || Py_REFCNT(value) > 1 || Py_TYPE(value) != engine->native_type) {
+    if (!engine->exchange || !engine->writable_by || Py_REFCNT(value) > 1 || Py_TYPE(value) != engine->native_type) {
         return 0;
     }
-    PyObject *told = PyObject_GetAttr(native, asked), *hides = told ? Py_NewRef(Py_None) : NULL;
-    if (told && transformation && transformation != Py_None) {
-        Py_SETREF(hides, PyObject_CallNoArgs(transformation));
+    PyObject *told = PyObject_GetAttr(native, engine->writable_by), *hides = told ? Py_NewRef(Py_None) : NULL;
+    if (told && engine->hides) {
+        Py_SETREF(hides, PyObject_CallNoArgs(engine->hides));
     }
     Py_XDECREF(told);
     Py_XDECREF(hides);

@@ -148,7 +148,7 @@ static int take_leaves(Leaves *leaves, Engine *engine, const Nest *nest, const N
            PyList_GET_SIZE(leaves->arrays);
 }
 
-/* What a fast path on several natives returns of those of the leaves, and of others, a number or NULL beside them: a list
+/* What an engine's function of several natives returns of those of the leaves, and of others, a number or NULL beside them: a list
    of natives, or True where it has written to them; NULL where it leaves that to others, or with an error set. */
 static PyObject *compute_together(PyObject *path, PyObject *natives, PyObject *beside)
 {
@@ -168,7 +168,7 @@ static PyObject *rebuild(const Nest *like, PyObject *natives, Py_ssize_t *place,
         PyObject *made = is_nest(item) ? rebuild((Nest *)item, natives, place, engine)
                          : *place < PyList_GET_SIZE(natives)
                              ? wrapped(Py_NewRef(PyList_GET_ITEM(natives, (*place)++)), engine)
-                             : PyErr_Format(PyExc_SystemError, "a fast path on several natives gave too few");
+                             : PyErr_Format(PyExc_SystemError, "a function of several natives gave too few");
         if (!made || PyDict_SetItem(found, name, made) < 0) {
             Py_CLEAR(found);
         }

@@ -1,5 +1,5 @@
-/* The operators of arrays and containers. Plain arrays of one backend, and a plain array and a number, go to the fast path of the backend
-at once; all else goes to the method in Python. */
+/* The operators of arrays and containers. Plain arrays of one backend, and a plain array and a number, are computed by the
+backend's table at once; all else goes to the method in Python. */
 
 /* The method in Python for these operands, of which one may be anything. */
 static PyObject *by_method(PyObject *x, PyObject *y, int function)

@@ -1,4 +1,4 @@
-/* Calls of plain arrays of one backend, and of a plain array and a number: by the backend's fast paths. */
+/* Plain calls: of plain arrays of one backend, and of a plain array and a number, as the backend's tables say. */
 
 #include <float.h>
 #include <math.h>
@@ -104,38 +104,35 @@ static int spare_natives(PyObject *x, PyObject *y, char *base)
 
 /* Compute natives, or a native and a number, as an entry says; NotImplemented leaves the call to Python. `slot` is the
    frame of an operator's slot, NULL in a call of a function. */
-static PyObject *call_natives(PyObject *x, PyObject *y, PyObject *one, PyObject *two, int form, const PlainCall *entry,
-                              const Engine *engine, char *slot)
+static PyObject *call_natives(PyObject *x, PyObject *y, PyObject *one, PyObject *two, int place, const PlainCall *entry,
+                              char *slot)
 {
-    if (form == ON_ARRAYS && engine->cell && Py_TYPE(one) == engine->native_type && (!two || Py_TYPE(two) == Py_TYPE(one))) {
-        int idle = is_idle(engine);
-        if (idle < 0) {
-            return NULL;
-        }
-        form = idle ? AT_ONCE : form;
+    const Engine *engine = entry->engine;
+    int may = are_plain(entry, place, one, two);
+    if (may <= 0) {
+        return may < 0 ? NULL : Py_NewRef(Py_NotImplemented);
     }
-    PyObject *path = entry->forms[form], *large = engine->large ? entry->forms[ON_LARGE] : NULL;
-    if (large) {
+    if (entry->large) {
         Py_ssize_t bytes = bytes_of(engine, one);
         if (bytes < 0) {
             return NULL;
         }
         if (bytes >= engine->large) {
             int spare = slot ? spare_natives(x, y, slot) : 0;
-            PyObject *result = form == REFLECTED ? call_large(large, two, one, spare) : call_large(large, one, two, spare);
+            PyObject *large = entry->large, *result = place == LEFT ? call_large(large, two, one, spare) : call_large(large, one, two, spare);
             if (result != Py_NotImplemented) {
                 return result;
             }
             Py_DECREF(result);
         }
     }
-    return path ? call_path(path, one, two, NULL) : Py_NewRef(Py_NotImplemented);
+    return place == NATIVES ? compute_natives(entry, one, two) : compute_beside(entry, place, one, two);
 }
 
-/* A function of one operand or two by a fast path; NotImplemented leaves the call to Python. */
+/* A function of one operand or two; NotImplemented leaves the call to Python. */
 static PyObject *compute_plain(PyObject *x, PyObject *y, const Paths *paths, char *slot)
 {
-    int is_left = Py_IS_TYPE(x, array_type), form = ON_ARRAYS;
+    int is_left = Py_IS_TYPE(x, array_type), place = NATIVES;
     Slots *array = (Slots *)(is_left ? x : y);
     PyObject *other = is_left ? y : x, *made = NULL;
     if (!is_left && !(y && Py_IS_TYPE(y, array_type))) {
@@ -159,7 +156,7 @@ static PyObject *compute_plain(PyObject *x, PyObject *y, const Paths *paths, cha
         }
         other = ((Slots *)other)->native;
     } else if (other) {
-        form = is_left ? WITH_SCALAR : REFLECTED;
+        place = is_left ? RIGHT : LEFT;
         if (!is_number(other)) {
             Py_INCREF(native);
             made = beside(native, other, engine);
@@ -172,13 +169,13 @@ static PyObject *compute_plain(PyObject *x, PyObject *y, const Paths *paths, cha
                     Py_DECREF(made);
                     return Py_NewRef(Py_NotImplemented);
                 }
-                form = ON_ARRAYS;
+                place = NATIVES;
             }
             other = made;
         }
     }
     PlainCall *entry = entry_of(engine, paths->name);
-    PyObject *result = entry ? call_natives(x, y, native, other, form, entry, engine, slot)
+    PyObject *result = entry ? call_natives(x, y, native, other, place, entry, slot)
                        : PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     Py_XDECREF(made);
     Py_XDECREF(entry);
@@ -187,42 +184,4 @@ static PyObject *compute_plain(PyObject *x, PyObject *y, const Paths *paths, cha
         return NULL;
     }
     return result == Py_NotImplemented ? result : wrapped(result, engine);
-}
-
-/* The same into an array, a new reference to which is returned. */
-static PyObject *compute_into(PyObject *x, PyObject *y, PyObject *out, const Paths *paths)
-{
-    if (!Py_IS_TYPE(x, array_type) || !Py_IS_TYPE(out, array_type)) {
-        return Py_NewRef(Py_NotImplemented);
-    }
-    int eager = is_eager();
-    if (eager <= 0) {
-        return eager < 0 ? NULL : Py_NewRef(Py_NotImplemented);
-    }
-    Slots *array = (Slots *)x;
-    Engine *engine = ((Slots *)out)->backend == array->backend ? engine_of(array->backend) : NULL;
-    PyObject *other = y ? NULL : Py_None;
-    if (y && Py_IS_TYPE(y, array_type)) {
-        other = ((Slots *)y)->backend == array->backend ? ((Slots *)y)->native : NULL;
-    } else if (y && is_number(y)) {
-        other = y;
-    }
-    if (!engine || !array->native || !other || !((Slots *)out)->native) {
-        return Py_NewRef(Py_NotImplemented);
-    }
-    PlainCall *entry = entry_of(engine, paths->name);
-    PyObject *path = entry ? entry->forms[INTO_OUT] : NULL;
-    if (!path) {
-        Py_XDECREF(entry);
-        return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
-    }
-    PyObject *done = call_path(path, array->native, other, out);
-    Py_DECREF(entry);
-    int is_done = done ? PyObject_IsTrue(done) : -1;
-    Py_XDECREF(done);
-    if (is_done < 0) {
-        explain_error(x, y, out, paths, engine);
-        return NULL;
-    }
-    return Py_NewRef(is_done ? out : Py_NotImplemented);
 }

@@ -10,44 +10,56 @@ static PyObject *call_plain_call(PyObject *self, PyObject *const *args, size_t f
         return NULL;
     }
     PyObject *one = args[0], *two = count > 1 ? args[1] : NULL;
-    int form = ON_ARRAYS;
+    int place = NATIVES;
     if (two && (PyFloat_CheckExact(two) || PyLong_CheckExact(two))) {
-        form = WITH_SCALAR;
+        place = RIGHT;
     } else if (two && (PyFloat_CheckExact(one) || PyLong_CheckExact(one))) {
-        form = REFLECTED;
+        place = LEFT;
         one = two;
         two = args[0];
     }
-    if (form != ON_ARRAYS ? !is_number(two) : PyComplex_CheckExact(one) || (two && PyComplex_CheckExact(two))) {
+    if (place != NATIVES ? !is_number(two) : PyComplex_CheckExact(one) || (two && PyComplex_CheckExact(two))) {
         return Py_NewRef(Py_NotImplemented);
     }
-    return call_natives(NULL, NULL, one, two, form, entry, entry->engine, NULL);
+    return call_natives(NULL, NULL, one, two, place, entry, NULL);
 }
 
-/* PlainCall(handle, forms) */
+/* PlainCall(handle, tables, usual, large, together, otherwise, learn, by_place) */
 static PyObject *make_plain_call(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    PyObject *handle, *forms;
-    if (!PyArg_ParseTuple(args, "OO!", &handle, &PyTuple_Type, &forms)) {
+    PyObject *handle, *tables, *usual, *others[4];
+    int by_place;
+    if (!PyArg_ParseTuple(args, "OO!O!OOOOp", &handle, &PyTuple_Type, &tables, &PyTuple_Type, &usual, others, others + 1,
+                          others + 2, others + 3, &by_place)) {
         return NULL;
     }
     const Engine *engine = engine_of(handle);
-    if (!engine || PyTuple_GET_SIZE(forms) != FORMS) {
+    if (!engine || PyTuple_GET_SIZE(tables) != PLACES || PyTuple_GET_SIZE(usual) != PLACES) {
         return PyErr_Format(PyExc_ValueError, "%R is no backend that the core serves", handle);
     }
     PlainCall *entry = (PlainCall *)type->tp_alloc(type, 0);
-    for (int i = 0; entry && i < FORMS; i++) {
-        PyObject *form = PyTuple_GET_ITEM(forms, i);
-        entry->forms[i] = form == Py_None ? NULL : Py_NewRef(form);
+    for (int i = 0; entry && i < PLACES; i++) {
+        PyObject *found = PyTuple_GET_ITEM(usual, i);
+        entry->usual[i] = found == Py_None ? NULL : Py_NewRef(found);
+        /* What is learnt goes to tables of its own. */
+        entry->tables[i] = PyDict_New();
+        if (!entry->tables[i] || PyDict_Update(entry->tables[i], PyTuple_GET_ITEM(tables, i)) < 0) {
+            Py_CLEAR(entry);
+        }
     }
     if (entry) {
+        PyObject **own[4] = {&entry->large, &entry->together, &entry->otherwise, &entry->learn};
+        for (int i = 0; i < 4; i++) {
+            *own[i] = others[i] == Py_None ? NULL : Py_NewRef(others[i]);
+        }
         entry->vectorcall = call_plain_call;
         entry->engine = engine;
+        entry->by_place = by_place;
     }
     return (PyObject *)entry;
 }
 
-HOLDS(PlainCall, plain_call, forms[0], forms[FORMS - 1])
+HOLDS(PlainCall, plain_call, tables[0], learn)
 
 static PyTypeObject PlainCall_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)

@@ -1,6 +1,6 @@
-/* The calls of functions: plain ones, known ones, and arrays made by a fast path; the dispatcher does the rest. */
+/* The calls of functions: plain ones, known ones, and arrays that an engine makes at once; the dispatcher does the rest. */
 
-/* An array made by a fast path, which takes all values but those that say where it goes; NotImplemented leaves the call to
+/* An array that an engine makes at once, of all values but those that say where it goes; NotImplemented leaves the call to
    Python, which says what is wrong with data, too. */
 static PyObject *create(const Function *function, PyObject *const *values)
 {
@@ -19,7 +19,7 @@ static PyObject *create(const Function *function, PyObject *const *values)
     }
     const Engine *engine = engine_of(handle);
     PlainCall *entry = engine ? entry_of(engine, function->paths.name) : NULL;
-    path = entry ? Py_XNewRef(entry->forms[ON_ARRAYS]) : NULL;
+    path = entry ? Py_XNewRef(entry->usual[NATIVES]) : NULL;
     Py_DECREF(handle);
     Py_XDECREF(entry);
     if (!path) {

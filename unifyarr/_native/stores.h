@@ -144,7 +144,7 @@ static int write_item(const Engine *engine, PyObject *native, PyObject *key, PyO
     if (may) {
         return PyObject_SetItem(native, key, value) == 0 ? 1 : is_refused(engine->handle) ? 0 : -1;
     }
-    PyObject *path = PyDict_GetItemWithError(engine->attributes, text_set_item);
+    PyObject *path = PyDict_GetItemWithError(engine->items, text_set_item);
     PyObject *done = path ? call_path(path, native, key, value) : NULL;
     int is_done = done ? PyObject_IsTrue(done) : !PyErr_Occurred() || is_refused(engine->handle) ? 0 : -1;
     Py_XDECREF(done);
@@ -214,8 +214,8 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value)
 
 static int intern_item_names(void)
 {
-    text_get_item = PyUnicode_InternFromString("fast_get_item");
-    text_set_item = PyUnicode_InternFromString("fast_set_item");
+    text_get_item = PyUnicode_InternFromString("get_item");
+    text_set_item = PyUnicode_InternFromString("set_item");
     return text_get_item && text_set_item ? 0 : -1;
 }
 

@@ -94,15 +94,17 @@ static int write_leaves(const Leaves *leaves, PyObject *made)
     return is_done;
 }
 
-/* The native that a fast path gives for a leaf; NotImplemented where that's for Python. */
-static PyObject *compute_one(const Engine *engine, PyObject *path, PyObject *one, PyObject *two)
+/* The native of a leaf's result; NotImplemented where that's for Python. */
+static PyObject *compute_one(const PlainCall *entry, int place, PyObject *one, PyObject *two)
 {
-    Py_ssize_t bytes = engine->large ? bytes_of(engine, one) : 0;
+    const Engine *engine = entry->engine;
+    Py_ssize_t bytes = entry->large ? bytes_of(engine, one) : 0;
     if (bytes < 0) {
         return NULL;
     }
     /* Large results take memory of the pool, elsewhere. */
-    PyObject *native = engine->large && bytes >= engine->large ? Py_NewRef(Py_NotImplemented) : call_path(path, one, two, NULL);
+    PyObject *native = entry->large && bytes >= engine->large ? Py_NewRef(Py_NotImplemented)
+                                                              : call_natives(NULL, NULL, one, two, place, entry, NULL);
     if (native && native != Py_NotImplemented && Py_TYPE(native) != engine->native_type) {
         PyObject *array = wrapped(native, engine);
         native = array ? native_of(array) : NULL;
@@ -111,16 +113,13 @@ static PyObject *compute_one(const Engine *engine, PyObject *path, PyObject *one
     return native;
 }
 
-/* The natives that fast paths give for all leaves, in a list; NotImplemented where one is for Python. */
+/* The natives of the results for all leaves, in a list; NotImplemented where one is for Python. */
 static PyObject *compute_each(const Leaves *leaves, PyObject *y, const PlainCall *entry)
 {
-    PyObject *path = entry ? entry->forms[y && !is_nest(y) ? WITH_SCALAR : ON_ARRAYS] : NULL, *made = path ? PyList_New(0) : NULL;
-    if (!path) {
-        return Py_NewRef(Py_NotImplemented);
-    }
+    PyObject *made = PyList_New(0);
     for (Py_ssize_t i = 0; made && i < PyList_GET_SIZE(leaves->arrays); i++) {
         PyObject *two = is_nest(y) ? PyList_GET_ITEM(leaves->natives[1], i) : y;
-        PyObject *native = compute_one(leaves->engine, path, PyList_GET_ITEM(leaves->natives[0], i), two);
+        PyObject *native = compute_one(entry, y && !is_nest(y) ? RIGHT : NATIVES, PyList_GET_ITEM(leaves->natives[0], i), two);
         if (native == Py_NotImplemented) {
             Py_DECREF(made);
             return native;
@@ -157,32 +156,35 @@ static int lie_apart(Range *ranges, Py_ssize_t count)
 
 /* The kernel that computes in the place of a leaf of the dtype and shape of another native, or beside a number, borrowed;
    NULL where there's none, maybe with an error set. */
-static PyObject *kernel_for_leaf(Into *path, PyObject *leaf, PyObject *other, int is_beside_number, Range *ranges)
+static PyObject *kernel_for_leaf(const PlainCall *entry, PyObject *leaf, PyObject *other, PyObject *number, Range *ranges)
 {
+    const Engine *engine = entry->engine;
     Layout layout, beside;
-    PyObject *dtype = Py_IS_TYPE(leaf, path->type) ? attribute(leaf, path->dtype, text_dtype) : NULL;
-    PyObject *kernel = dtype ? PyDict_GetItemWithError(path->kernels, dtype) : NULL;
-    int fits = kernel && place(path->exchange, leaf, &layout, &ranges[0].start, &ranges[0].end);
-    if (fits && is_beside_number) {
+    PyObject *dtype = Py_TYPE(leaf) == engine->native_type ? attribute(leaf, engine->dtype, text_dtype) : NULL;
+    PyObject *kernel = dtype ? PyDict_GetItemWithError(entry->tables[SEVERAL], dtype) : NULL;
+    int fits = kernel && place(engine->exchange, leaf, &layout, &ranges[0].start, &ranges[0].end);
+    if (fits && number) {
         /* Elsewhere an engine may have other kernels for several natives than for one. */
-        fits = layout.device.type == ON_HOST && PySet_Contains(path->floats, dtype) == 1;
+        PyObject *given = layout.device.type == ON_HOST ? number_into(entry, leaf, number) : NULL;
+        fits = given && PyFloat_CheckExact(given);
+        Py_XDECREF(given);
     } else if (fits) {
-        fits = has_dtype(path, other, dtype) && place(path->exchange, other, &beside, &ranges[1].start, &ranges[1].end) &&
-               is_alike(&beside, &layout);
+        fits = has_dtype(engine, other, dtype) &&
+               place(engine->exchange, other, &beside, &ranges[1].start, &ranges[1].end) && is_alike(&beside, &layout);
     }
     Py_XDECREF(dtype);
-    return fits && may_be_written(path, leaf) ? kernel : NULL;
+    return fits && may_be_written(engine, leaf) ? kernel : NULL;
 }
 
 /* The kernel that computes in the place of all leaves beside others or a number, borrowed; NULL where there's none, maybe
    with an error set. They lie apart. */
-static PyObject *kernel_for_leaves(Into *path, const Leaves *leaves, PyObject *y, Range *ranges)
+static PyObject *kernel_for_leaves(const PlainCall *entry, const Leaves *leaves, PyObject *y, Range *ranges)
 {
     Py_ssize_t count = PyList_GET_SIZE(leaves->arrays), columns = is_nest(y) ? 2 : 1;
     PyObject *kernel = NULL;
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *other = columns > 1 ? PyList_GET_ITEM(leaves->natives[1], i) : NULL;
-        PyObject *found = kernel_for_leaf(path, PyList_GET_ITEM(leaves->natives[0], i), other, !other, ranges + columns * i);
+        PyObject *other = columns > 1 ? PyList_GET_ITEM(leaves->natives[1], i) : NULL, *number = other ? NULL : y;
+        PyObject *found = kernel_for_leaf(entry, PyList_GET_ITEM(leaves->natives[0], i), other, number, ranges + columns * i);
         if (!found || (kernel && found != kernel)) {
             return NULL;
         }
@@ -192,12 +194,12 @@ static PyObject *kernel_for_leaves(Into *path, const Leaves *leaves, PyObject *y
 }
 
 /* Whether no derivative may be taken through leaves and what is beside them; -1 with an error set. */
-static int are_unwatched(const Into *path, const Leaves *leaves)
+static int are_unwatched(const Engine *engine, const Leaves *leaves)
 {
-    PyObject *all = path->is_watched == Py_None ? NULL : PyList_AsTuple(leaves->natives[0]);
+    PyObject *all = engine->is_watched ? PyList_AsTuple(leaves->natives[0]) : NULL;
     PyObject *others = all ? PyList_AsTuple(leaves->natives[1]) : NULL;
     PyObject *natives = others ? PySequence_Concat(all, others) : NULL;
-    PyObject *told = natives ? PyObject_CallObject(path->is_watched, natives) : NULL;
+    PyObject *told = natives ? PyObject_CallObject(engine->is_watched, natives) : NULL;
     int is_watched = told ? PyObject_IsTrue(told) : PyErr_Occurred() ? -1 : 0;
     Py_XDECREF(all);
     Py_XDECREF(others);
@@ -208,40 +210,40 @@ static int are_unwatched(const Into *path, const Leaves *leaves)
 
 /* Have an engine compute in the place of all leaves in one call, beside others or a number: True where that's done, NULL where
    it isn't for it, or with an error set. */
-static PyObject *update_together(Into *path, const Leaves *leaves, PyObject *y)
+static PyObject *update_together(const PlainCall *entry, const Leaves *leaves, PyObject *y)
 {
-    PyObject *number = is_nest(y) ? NULL : y ? float_of(y) : NULL, *done = NULL;
-    Range *ranges = y && (is_nest(y) || number) ? PyMem_New(Range, 2 * PyList_GET_SIZE(leaves->arrays)) : NULL;
-    if (Py_TYPE(PyList_GET_ITEM(leaves->natives[0], 0)) != path->type) {
-        learn_type(path, Py_TYPE(PyList_GET_ITEM(leaves->natives[0], 0)));
-    }
-    PyObject *kernel = ranges && tells_addresses(path) ? kernel_for_leaves(path, leaves, y, ranges) : NULL;
-    if (kernel && are_unwatched(path, leaves) > 0) {
-        done = call_path(kernel, leaves->natives[0], number ? number : leaves->natives[1], NULL);
+    const Engine *engine = entry->engine;
+    Range *ranges = y && engine->writable_by ? PyMem_New(Range, 2 * PyList_GET_SIZE(leaves->arrays)) : NULL;
+    PyObject *kernel = ranges && tells_addresses(engine) ? kernel_for_leaves(entry, leaves, y, ranges) : NULL, *done = NULL;
+    if (kernel && are_unwatched(engine, leaves) > 0) {
+        PyObject *number = is_nest(y) ? NULL : PyNumber_Float(y);
+        done = is_nest(y) || number ? call_path(kernel, leaves->natives[0], number ? number : leaves->natives[1], NULL) : NULL;
+        Py_XDECREF(number);
         if (done) {
             Py_SETREF(done, Py_NewRef(Py_True));
         }
     }
     PyMem_Free(ranges);
-    Py_XDECREF(number);
     return done;
 }
 
 /* Write what a function gives of each leaf to the leaf; NotImplemented where that's for Python. */
 static PyObject *update_leaves(Leaves *leaves, PyObject *y, const Paths *paths)
 {
-    int is_beside_number = y && !is_nest(y);
     PlainCall *entry = entry_of(leaves->engine, paths->name);
-    PyObject *path = !entry || (is_beside_number && !leaves->engine->is_mutable) ? NULL : entry->forms[SEVERAL], *made = NULL;
-    if (path && Py_IS_TYPE(path, &Into_Type)) {
-        made = update_together((Into *)path, leaves, y);
-    } else if (path) {
-        made = compute_together(path, leaves->natives[0], is_nest(y) ? leaves->natives[1] : y);
+    PyObject *made = NULL;
+    if (!entry) {
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
+    }
+    if (leaves->engine->is_mutable && PyDict_GET_SIZE(entry->tables[SEVERAL])) {
+        made = update_together(entry, leaves, y);
+    } else if (!leaves->engine->is_mutable && entry->together && (!y || is_nest(y))) {
+        made = compute_together(entry->together, leaves->natives[0], y ? leaves->natives[1] : NULL);
     }
     if (!made && !PyErr_Occurred()) {
         made = compute_each(leaves, y, entry);
     }
-    Py_XDECREF(entry);
+    Py_DECREF(entry);
     if (!made || made == Py_True || made == Py_NotImplemented) {
         return made;
     }

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from .._core.engines.handle import FastPath, GeneralHandle, Handle
+from .._core.engines.handle import FastPath, Handle
 from ..backends import Backend
 
 Native = TypeVar("Native")
@@ -76,7 +76,7 @@ class ModeEngine(Backend[Native]):
         return self.hides_values(native)
 
 
-class ModeHandle(GeneralHandle):
+class ModeHandle(Handle):
     """The backend of arrays inside a mode: each kernel does there what ``performing`` returns."""
 
     base: Handle

@@ -96,7 +96,7 @@ class Array(Operators, Methods, MemoryMethods, Conversions, Protocols, Slots, me
     def T(self) -> Array:
         """A view with all axes reversed."""
         if type(self) is Array and running_mode() is None:
-            native = self._backend.fast_get_transpose(self._native)
+            native = self._backend.items["get_transpose"](self._native)
             if native is not NotImplemented:
                 return wrap(native, self._backend, owner(self))
         if len(self.shape) == 2:

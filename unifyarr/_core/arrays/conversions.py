@@ -71,7 +71,7 @@ class Conversions(Deferred):
         backend = self._backend
         if backend.mutable and running_mode() is None:
             number_of = backend.number_of
-            number = backend.fast_get_item(self._native, ()) if number_of is None else number_of(self._native)
+            number = backend.items["get_item"](self._native, ()) if number_of is None else number_of(self._native)
             if type(number) in _NUMBERS:
                 return number
         if self.shape:

@@ -64,7 +64,7 @@ def number_of(other: Any, like: Element) -> object:
     if kind is int or kind is float:
         return other
     if kind is Array and other._backend is like._backend and not other.shape:
-        number = like._backend.fast_get_item(other._native, ())
+        number = like._backend.items["get_item"](other._native, ())
         return number if type(number) is type(like._element) else None
     return other if kind is type(like._element) and kind in REALS else None
 

@@ -1,4 +1,4 @@
-"""Items of arrays: ``x[key]`` and ``x[key] = value``, by the fast paths of engines.
+"""Items of arrays: ``x[key]`` and ``x[key] = value``, as engines do them at once.
 
 The compiled core serves the keys that an engine takes as NumPy does, and asks ``get_otherwise`` and ``set_otherwise``
 for all others.
@@ -7,17 +7,19 @@ for all others.
 from __future__ import annotations
 
 import operator
+from math import prod
 from typing import Any
 
 from ..._native import core
 from ..engines import dtypes
-from ..engines.handle import Handle, declines_write
+from ..engines.handle import Handle, declines
 from ..engines.refusals import is_refusal
 from ..engines.tracing import mode
 from ..values import above
 from .array import Array, marked
 from .elements import NUMBERS, WHOLE, Element, element
 from .leaving import known_position
+from .ownership import LOCK, rebind
 from .recipes import View
 from .slots import NO_KEY
 
@@ -63,7 +65,7 @@ def _with_integers(key: object, backend: Handle) -> Any:
 def _as_integer(item: object, backend: Handle) -> object:
     if item.__class__ is Array and item._backend is backend and backend.mutable:
         # Most are plain, and give their number at once.
-        number = backend.fast_get_item(item._native, ())
+        number = backend.items["get_item"](item._native, ())
         if type(number) in WHOLE:
             return int(number)
     if item.__class__ not in _PLAIN or item._backend is not backend or item.shape or dtypes.rank(item.dtype) != 1:
@@ -94,10 +96,28 @@ def _is_stored(x: Array, key: object, view: Array) -> bool:
     return view._from is x._native and _is_fixed(key) and not x._backend.is_read_only(x._native)
 
 
-def _taken(fast: Any, backend: Handle, *operands: Any) -> Any:
-    """Return the result of a fast path, ``NotImplemented`` if it declines or the engine raises an error of its own."""
+# From how many elements on the general path may write into the memory of an array that can't be written.
+_MANY = 1 << 14
+
+
+def _put(x: Array, key: object, value: object) -> bool:
+    """Give an array of an engine that can't write its own the native with a value at a key, if the engine makes it."""
+    backend, native = x._backend, x._native
+    if backend.items["put_copy"] is declines or type(native) is not backend.native_type:
+        return False
+    if prod(backend.shape(native)) >= _MANY:
+        return False
+    new = _taken("put_copy", backend, native, key, value)
+    if type(new) is not backend.native_type:
+        return False
+    with LOCK:
+        return rebind(x, new, instead_of=native)
+
+
+def _taken(name: str, backend: Handle, *operands: Any) -> Any:
+    """Return what an engine does at once, ``NotImplemented`` if it declines or raises an error of its own."""
     try:
-        return fast(*operands)
+        return backend.items[name](*operands)
     except Exception as error:
         if not is_refusal(error, backend):
             raise
@@ -108,7 +128,7 @@ def get_item(self: Array, key: object) -> Array:
     """Return ``x[key]``: at once where the engine takes the key."""
     if running_mode() is None and type(key) is not Array:
         backend, native = self._backend, self._native
-        found = _taken(backend.fast_get_item, backend, native, key)
+        found = _taken("get_item", backend, native, key)
         if type(found) is not backend.native_type and type(found) in NUMBERS:
             return element(found, backend)
         if found is not NotImplemented:
@@ -123,7 +143,7 @@ def get_otherwise(self: Array, key: Any) -> Array:
     """Return ``x[key]`` for a key that leaves no view, as the engine or the general path does it."""
     if running_mode() is None:
         backend = self._backend
-        native = _taken(backend.fast_get_copy, backend, self._native, _lowered(key, backend))
+        native = _taken("get_copy", backend, self._native, _lowered(key, backend))
         if type(native) in NUMBERS:
             return element(native, backend)
         if native is not NotImplemented:
@@ -149,10 +169,9 @@ def set_otherwise(self: Array, key: Any, value: Any) -> None:
             return
         native, lowered = _lowered_value(value, backend), _lowered(key, backend)
         if native is not None:
-            if _taken(backend.fast_set_item, backend, self._native, lowered, native) is True:
+            if _taken("set_item", backend, self._native, lowered, native) is True:
                 return
-            put = backend.fast_set_copy
-            if put is not declines_write and put(self, lowered, native):
+            if not backend.mutable and _put(self, lowered, native):
                 return
         known = _with_integers(key, backend)
         if known is not key:

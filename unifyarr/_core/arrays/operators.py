@@ -13,7 +13,7 @@ from ..engines.natives import backend_of_native
 from ..values import above
 
 X = TypeVar("X")
-# The operators by the function, whose fast paths go into them, and by the form of that: ``""`` is that of the function.
+# The operators by the function, whose plain calls the core does, and by their form: ``""`` is that of the function.
 OPERATORS: dict[str, dict[str, Any]] = {}
 
 

@@ -1,7 +1,7 @@
 """Arrays that are protected from writes, as NumPy's are by ``flags.writeable = False``.
 
 The flag belongs to one array, and views that are taken later inherit it. It isn't set on the native, for which engines
-other than NumPy have no flag, and which may be the user's own. A plain array gets another class, so that no fast path
+other than NumPy have no flag, and which may be the user's own. A plain array gets another class, so that no plain call
 serves it. A recipe gets a last step that can't be written.
 """
 

@@ -16,9 +16,8 @@ from ..arrays.array import Array, marked
 from ..arrays.elements import Element, settle
 from ..arrays.recipes import View
 from ..declaring.declare import Declaration
-from ..declaring.fast import CASTING
-from ..declaring.immutable import let_cast
 from ..declaring.operands import Call
+from ..declaring.plain import CASTING, let_cast
 from ..engines.current import current, default, scoped_name
 from ..engines.handle import LOADED, Handle, declines, has_one_device
 from ..engines.refusals import is_refusal

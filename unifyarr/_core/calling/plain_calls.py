@@ -1,4 +1,4 @@
-"""Calls of plain arrays in the compiled core, which calls backends' fast paths; Python does the rest."""
+"""Plain calls in the compiled core, by the tables of backends; Python does the rest."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ..engines.tracing import mode
 from ..values import above
 from ..values.native import Native
 from ..writing.inplace import check_target
+from ..writing.storing import put_native
 
 
 def _wrap(native: Native, backend: Handle) -> Array:
@@ -56,7 +57,7 @@ def _put_in() -> None:
             core.take_method(function, form, method)
             setattr(Array, method.__name__, own[method.__name__])
     numpys = np.ndarray, np.float64, np.dtype(np.float64)
-    core.set_up(Array, View, mode, _wrap, explain, *numpys, scoped, default, LOADED)
+    core.set_up(Array, View, mode, _wrap, explain, put_native, *numpys, scoped, default, LOADED)
 
 
 _INSTRUCTIONS = ("BINARY_OP", "UNARY_NEGATIVE", "UNARY_INVERT")

@@ -1,1 +1,1 @@
-"""Declarations of functions, their signatures, and the fast paths that follow from them."""
+"""Declarations of functions, their signatures, and the plain calls of backends."""

@@ -60,12 +60,12 @@ class Declaration:
         self.kernels = kernels
         # Kernels that are called where a derivative is taken, and no others, if a backend has them.
         self.derivatives = derivatives
-        # Whether engines may have a fast path for it.
+        # Whether engines may have a way of their own for plain calls.
         self.fast = fast
         self.namespace = namespace
         # The name with its namespace, as in ``linalg.inv``.
         self.qualified_name = f"{namespace}.{self.name}" if namespace else self.name
-        # Whether the compiled core calls its fast paths on plain arrays, and needs no dispatcher for those.
+        # Whether the compiled core does its plain calls, without a dispatcher.
         self.has_plain_calls = ufunc is not None or self.qualified_name == "matmul"
         # Whether the body, when everything is checked, works in ``out`` before the result is there.
         self.scratch = scratch

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from ...backends.base import MEMBERS, Backend
 from ...backends.forks import free_after_fork
@@ -30,7 +32,7 @@ _OF_EACH_CALL = ("large", "native_type", "no_trace", "trace_cell", "type_key")
 
 
 class Handle(Members):
-    """A loaded backend as the dispatchers see it: the members of its engine, its kernels by name and its fast paths.
+    """A loaded backend as the dispatchers see it: the members of its engine, its kernels and plain calls by name.
 
     The engine's members are looked up once and stay in the instance, where reading them costs least: those that every
     call reads in slots, which lie side by side. A subclass defines the members that it has another answer for.
@@ -38,7 +40,6 @@ class Handle(Members):
 
     __slots__ = (*_OF_EACH_CALL, "__dict__", "__weakref__")
 
-    # Fast paths of indexing.
     # Whether its kernels make nodes of a graph: they take ``result`` and ``offered``, as ``invoke`` was told.
     records = False
     # Whether selections have lengths that aren't known, and places of their own kind.
@@ -47,12 +48,8 @@ class Handle(Members):
     tape: Handle | None = None
     # Then, by the name of an elementwise function, what takes the running trace and the operands.
     short: ByName
-
-    fast_get_item: FastPath
-    fast_get_copy: FastPath
-    fast_get_transpose: FastPath
-    fast_set_item: FastPath
-    fast_set_copy: FastPath
+    # Dtypes of natives that only store numbers, which plain calls leave to the general path, if there are any.
+    stored: Set[np.dtype[np.generic]] | None = None
 
     def __init__(self, engine: Backend[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
         self.engine = engine
@@ -67,9 +64,8 @@ class Handle(Members):
         self._devices: dict[object, object] = {}
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
         self.native_type: type[Any] = engine.native_types[0]
-        if self.trace_cell is not None:
-            # One attribute says which way a call takes: dispatchers look at the cell themselves, and call the kernel.
-            self.large = None
+        # What the engine does at once for items of arrays; what it lacks declines.
+        self.items = {**_NO_ITEMS, **engine.items}
         # By the name of a function, what computes its plain calls: it takes natives and numbers, and returns a native,
         # or ``NotImplemented``. Without the compiled core it always does that, as it does in modes.
         self.plain = ByName(lambda name: declines)
@@ -151,19 +147,6 @@ class ByName(dict[str, FastPath]):
         return way
 
 
-class GeneralHandle(Handle):
-    """A backend that takes the general path for every call: what is made has to be seen, which fast paths don't do."""
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            if not name.startswith("fast_"):
-                raise AttributeError(name)
-            path = declining(name.removeprefix("fast_"))
-            setattr(self, name, path)
-            return path
-
-
 def casts_itself(kernel: object) -> bool:
     """Return whether an elementwise kernel casts its operands itself: the backend has made it by ``casting``."""
     return getattr(kernel, "casts_itself", False) is True
@@ -175,11 +158,6 @@ def has_one_device(backend: Handle) -> bool:
     return len(backend.devices()) == 1
 
 
-def declining(path: str) -> FastPath:
-    """Return the fast path of a name that leaves every call to the general path."""
-    return declines_write if path.startswith(("out_", "set_", "put_", "several_", "together_")) else declines
-
-
 def declines(*operands: object, **options: object) -> Any:
     """Leave a call to the general path."""
     return NotImplemented
@@ -188,6 +166,12 @@ def declines(*operands: object, **options: object) -> Any:
 def declines_write(*operands: object) -> bool:
     """Leave a write to the general path."""
     return False
+
+
+_NO_ITEMS: dict[str, FastPath] = {
+    **dict.fromkeys(("get_item", "get_copy", "get_transpose", "put_copy"), declines),
+    "set_item": declines_write,
+}
 
 
 def loaded_backends() -> list[Handle]:

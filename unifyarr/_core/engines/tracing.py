@@ -4,8 +4,8 @@ A trace sees every call that takes an array of the traced backend. An array that
 first call that takes it: for as long as the trace runs, another array stands for it. Functions and methods that users
 call ask for the stand-in of an array, by ``capture`` or ``current``, before they look at its slots.
 
-Every fast path asks for the mode first, and serves a call only where there is none. The mode is a context variable, so
-that a thread which traces or checks costs the others nothing else.
+A call asks for the mode first, and is plain only where there is none. The mode is a context variable, so that a thread
+which traces or checks costs the others nothing else.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class BodyNotes(Protocol):
 class Mode(Record):
     """What has to see the calls of a thread or task: a trace, the checks of ``debug()``, a recording, or several.
 
-    A checked call runs without further checks, and without fast paths all the same. ``tape`` is the backend that
+    A checked call runs without further checks, and without plain calls all the same. ``tape`` is the backend that
     records calls of arrays for derivatives, where the running trace is such a record and values are known.
     """
 
@@ -112,7 +112,7 @@ class Mode(Record):
 
 # Kernels that do no call, by their names, and declarations of operations whose kernels don't: the bodies compute.
 declined: ContextVar[frozenset[object]] = ContextVar("unifyarr_declined", default=frozenset())
-# ``None`` where nothing has to see calls, so that fast paths may serve them.
+# ``None`` where nothing has to see calls, so that they may be plain.
 mode: ContextVar[Mode | None] = ContextVar("unifyarr_mode", default=None)
 
 

@@ -12,12 +12,32 @@ from typing import Any
 from ..arrays.array import Array
 from ..arrays.ownership import LOCK, rebind
 from ..engines.handle import Handle, has_one_device
+from ..values.lengths import PartialShape
 from ..values.native import Native
 from .inplace import finish_all
 
 # The most bytes of a target for which a result is computed first and copied: of more, memory counts.
 MOST_COPIED = 1 << 15
 _ID_OF_NONE = id(None)
+
+
+def put_native(target: Array, native: Native, instead_of: Native, owned: bool) -> bool:
+    """Give an array of an engine that can't write its own a native of its dtype and shape; return whether it has that.
+
+    Nothing else refers to one that is ``owned``.
+    """
+    backend, shape_of = target._backend, target._backend.shape
+    if not backend.has_shapes and PartialShape in (type(shape_of(native)), type(shape_of(instead_of))):
+        return False
+    key_of = backend.type_key or (lambda native: (shape_of(native), native.dtype))
+    # Equal types are one object, nearly always: JAX compares others in Python.
+    given, wanted = key_of(native), key_of(instead_of)
+    if given is not wanted and given != wanted:
+        return False
+    if not has_one_device(backend) and backend.device(native) != backend.device(instead_of):
+        return False
+    with LOCK:
+        return rebind(target, native, owned=owned and backend.destroys, instead_of=instead_of)
 
 
 def assign_at_once(targets: Sequence[Array], values: Sequence[Any]) -> bool:

@@ -7,7 +7,7 @@ other steps and backends, traces, variables, and arrays so large that a run of w
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from math import prod
 from typing import Any, cast
 
@@ -19,8 +19,7 @@ from ..arrays.ownership import LOCK, rebind
 from ..arrays.recipes import View
 from ..arrays.views import Window
 from ..declaring.declare import DECLARATIONS
-from ..declaring.fast import fast_path
-from ..declaring.immutable import let_cast, number_beside, plain_path
+from ..declaring.plain import let_cast, standing_for
 from ..engines import dtypes
 from ..engines.handle import Handle, casts_itself, has_one_device
 from ..engines.kernels import bound
@@ -29,6 +28,7 @@ from ..engines.tracing import mode
 from ..values.called import boundary
 from ..values.native import Native
 from .inplace import MANY, rewrite
+from .storing import put_native
 from .write_log import tell_copied
 
 running_mode = mode.get
@@ -43,10 +43,11 @@ class _Update:
         kernel = backend.kernel(name)
         # The function may not have been called yet.
         let_cast(backend, declaration)
-        self.ufunc: object = declaration.ufunc
-        self.into = fast_path(backend, "out_", declaration)
-        self.beside = number_beside(backend, declaration)
-        self.compute = plain_path(backend, declaration)
+        assert declaration.ufunc is not None
+        self.ufunc = declaration.ufunc
+        self.compute = backend.plain[name]
+        # By the root's dtype, what gives the native of a number.
+        self.numbers = cache(partial(standing_for, backend, self.ufunc))
         # Of a window: two functions of the root and the other operand, the second one of which uses up the root.
         in_one_step = casts_itself(kernel) and backend.type_key is not None
         self.at_once = backend.updating(kernel) if in_one_step else None
@@ -123,7 +124,8 @@ def update(view: View, name: str, other: Any) -> bool:
         return False
     kind = type(other)
     if kind is int or kind is float:
-        other = how.beside(native, other)
+        found = how.numbers(native.dtype)
+        other = found and found(other)
     elif kind in _ARRAYS and other._backend is backend:
         other = other._native
     if type(other) is not plain:
@@ -135,7 +137,8 @@ def update(view: View, name: str, other: Any) -> bool:
     shape = shape_of(native)
     if shape == _lengths(window):
         # ``x[:] += w`` is ``x += w``.
-        return bool(how.into(native, other, root))
+        new = NotImplemented if prod(shape) >= MANY else how.compute(native, other)
+        return new is not NotImplemented and put_native(root, new, native, new is not native and new is not other)
     if how.at_once is not None:
         if not how.casts(native.dtype, other.dtype):
             return False

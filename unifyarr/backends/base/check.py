@@ -18,7 +18,7 @@ WITH = {
 }
 # A holder of writes is begun, gone on with and ended; memory that is written in place has addresses.
 TOGETHER = {"begin_run": ("goes_on", "end_run")}
-_MAPPINGS = ("protocols", "pure_kernels", "fast", "fast_forms")
+_MAPPINGS = ("protocols", "pure_kernels", "items")
 _FLAGS = (
     "computes_later",
     "has_fixed_dtypes",
@@ -107,13 +107,23 @@ def _is_own(cls: type[Backend[Any]], name: str) -> bool:
     return inspect.getattr_static(cls, name) is not inspect.getattr_static(Backend, name)
 
 
+# What says now what members of earlier versions said.
+_EARLIER = {
+    "fast": "plain_way returns how functions are computed, and items has what is done at once for keys",
+    "fast_forms": "plain_way returns how each function is computed",
+    "writes_at_once": "with writable_by the core finds out by itself",
+}
+
+
 def _unknown(cls: type[Backend[Any]]) -> Iterator[str]:
     """Yield public names that nobody asks for: misspelt ones, mostly."""
     # Only an error needs it, and it takes as long to import as all of the contract.
     from difflib import get_close_matches
 
     for name in dir(cls):
-        if not name.startswith("_") and name not in MEMBERS:
+        if name in _EARLIER:
+            yield f"{name} is no member of a backend any more: {_EARLIER[name]}"
+        elif not name.startswith("_") and name not in MEMBERS:
             near = get_close_matches(name, MEMBERS, 1)
             meant = f" (meant is {near[0]}?)" if near else ": a name of its own begins with an underscore"
             yield f"{name} is no member of a backend{meant}"

@@ -9,27 +9,33 @@ import numpy as np
 
 from ._native import Native
 from .host import HostLoops
+from .plain import LEARNT, Plain
 from .values import Values
 
 
 class Speed(Values[Native]):
-    """Fast paths of calls on plain arrays, and writes that use memory again. All of it is optional."""
+    """How plain calls are computed, and writes that use memory again. All of it is optional."""
 
-    # -- fast paths: ``_core/declaring/fast.py`` says how they are called, and makes what isn't given here --------
+    # -- plain calls, and items: what isn't given here is learnt from kernels, or takes the general path ---------------
 
-    # Fast paths of the engine's own, by name: a function's, with its form before it ("add", "out_add", "scalar_add"),
-    # or one of these four. They decline a call by NotImplemented, or False for a write: always, if a key or a value is
-    # of a type that they don't know. Keys and values hold natives in place of arrays.
+    def plain_way(self, name: str, kernel: Callable[..., Any] | None) -> Plain:
+        """Return how plain calls of a function with this kernel are computed, where that isn't to be learnt.
+
+        Beside elementwise functions there are "matmul" and "asarray", whose kernel takes the function's own arguments.
+        """
+        return LEARNT
+
+    # What the engine does at once for items of arrays. All decline by NotImplemented, or False for a write: always, if
+    # a key or a value is of a type that they don't know. Keys and values hold natives in place of arrays.
     # "get_item"(native, key): for a basic key, the native view; of one element a number that ``as_native`` takes.
     # "get_copy"(native, key): for any other key, a native in memory of its own, or a number.
     # "get_transpose"(native): the view with all axes reversed, where the engine has it.
     # "set_item"(native, key, value): write a native, a number, or data.
-    fast: Mapping[str, Callable[..., Any]] = {}
-    # From a form ("", "out", "scalar", "reflected", "large") to what makes the fast path of an elementwise kernel.
-    fast_forms: Mapping[str, Callable[..., Any]] = {}
-    # From how many bytes of an array on a call takes the form "large", which uses memory again; never if it's zero. It
-    # becomes ``None`` where the engine has a ``trace_cell``.
-    large: int | None = 0
+    # "put_copy"(native, key, value): of an engine that can't write its arrays, a new native.
+    items: Mapping[str, Callable[..., Any]] = {}
+    # From how many bytes of an array on a plain call asks ``Plain.large`` first, which uses memory again; never if it's
+    # zero.
+    large: int = 0
     # The elementwise functions whose kernels take a Python number beside an array, and treat it as NumPy does.
     takes_scalars: Collection[str] = frozenset()
 
@@ -80,7 +86,7 @@ class Speed(Values[Native]):
     plain_keys: str = ""
 
     # From a dtype of natives to the types of numbers that ``native[key] = number`` takes without a loss for such keys,
-    # as ``native[key] = other`` takes a native of the same dtype. ``None`` leaves all writes to "set_item".
+    # as ``native[key] = other`` takes a native of the same dtype. ``None`` leaves all writes to ``items``.
     plain_values: dict[Any, frozenset[type]] | None = None
 
     # The dtypes of natives with axes by which ``native[key]`` selects as NumPy does, in memory of its own. If natives
@@ -102,13 +108,6 @@ class Speed(Values[Native]):
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
         return self.strides(native)
-
-    def writes_at_once(self, out: Native, x1: Any, x2: Any) -> bool:
-        """Return whether an elementwise kernel of two operands of out's dtype may write into ``out`` without a check.
-
-        Their shapes fit, out may be written, and no operand overlaps it but in the same elements. By default never.
-        """
-        return False
 
     # The name of an attribute of natives that raises for those which mustn't be written. With it, and with the table of
     # functions that DLPack has classes of arrays bring, the compiled core serves such calls; never where it's ``None``.

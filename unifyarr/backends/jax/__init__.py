@@ -17,6 +17,7 @@ import numpy as np
 
 from ...errors import BackendFeatureError, DeviceError, InplaceUpdateError
 from .. import base
+from ..base.plain import Plain
 from ..kernels import described, kernel_modules, own_error
 from ..memory import SMALLEST, export, reads_marks
 from ._private import (
@@ -108,7 +109,7 @@ class Backend(base.Backend[Any]):
     has_variables = True
     modules = kernel_modules(__package__, "transformations")
 
-    fast: Mapping[str, Callable[..., Any]] = {"get_copy": get_copy, **_several.PATHS}
+    items: Mapping[str, Callable[..., Any]] = {"get_copy": get_copy}
 
     can_compile = can_transform = True
     vjp = staticmethod(transformations.vjp)
@@ -495,6 +496,10 @@ class Backend(base.Backend[Any]):
     ) -> Callable[..., Any] | None:
         """Return a kernel whose casts are compiled with it, of one that is compiled."""
         return casting(kernel, inputs) if isinstance(kernel, _COMPILED) else None
+
+    def plain_way(self, name: str, kernel: Callable[..., Any] | None) -> Plain:
+        """Return how a function is computed of several arrays in one call."""
+        return Plain(together=_several.TOGETHER.get(name))
 
     def updating(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """Return what reads a window, computes and writes in one compiled function, whatever the window starts at."""

@@ -57,5 +57,4 @@ _OF_ONE = (
     *("log", "log10", "log1p", "log2", "negative", "positive", "reciprocal", "round", "sign", "sin", "sinh", "sqrt"),
     *("square", "tan", "tanh", "trunc"),
 )
-PATHS = {f"several_{name}": _several(name, "fc", 2) for name in _OF_TWO}
-PATHS |= {f"several_{name}": _several(name, "f", 1) for name in _OF_ONE}
+TOGETHER = {name: _several(name, "fc", 2) for name in _OF_TWO} | {name: _several(name, "f", 1) for name in _OF_ONE}

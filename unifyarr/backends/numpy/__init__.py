@@ -8,6 +8,7 @@ from typing import Any, final
 
 from ...errors import DeviceError, ReadOnlyError
 from .. import base
+from ..base.plain import LEARNT, Plain
 from ..kernels import EFFORT, described, kernel_modules
 from ..memory import aligned_copy, export
 from . import _direct as np
@@ -26,8 +27,6 @@ class Backend(base.Backend[np.ndarray]):
     differentiates = False
     # It warns of 1 / 0 and the like, or raises, as ``np.errstate`` says.
     warns = True
-    # Ufuncs promote and check overlaps by themselves, and take Python scalars.
-    fast_forms = fast.FORMS
     # In vectors, half precision is computed by other functions than one by one.
     by_layout: Mapping[str, str] = {
         **dict.fromkeys(("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh"), "e"),
@@ -35,7 +34,7 @@ class Backend(base.Backend[np.ndarray]):
         **dict.fromkeys(("tan", "tanh"), "e"),
     }
     large = LARGE if COUNTS else 0
-    fast = fast.PATHS
+    items = fast.ITEMS
     plain_keys = "basic"
     plain_values = _items.TAKES
     plain_selections = _items.SELECTING
@@ -73,6 +72,10 @@ class Backend(base.Backend[np.ndarray]):
     def as_native(self, value: object) -> np.ndarray:
         """Return what a ufunc gives for 0-d arrays, a scalar, as the array that it is."""
         return np.asarray(value)
+
+    def plain_way(self, name: str, kernel: Callable[..., Any] | None) -> Plain:
+        """Return how ufuncs compute: they promote and check overlaps by themselves, and take Python scalars."""
+        return fast.OTHERS.get(name, LEARNT) if kernel is None or name in fast.OTHERS else fast.plain(name, kernel)
 
     def _large_buffer(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
         """Return an array whose values aren't set, in memory of the pool of large results."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import CopyError, DeviceError, DtypeError, InplaceUpdateError
 from .. import base
+from ..base.plain import LEARNT, Plain
 from ..kernels import described, kernel_modules, own_error
 from ..memory import export, reads_marks
 from . import _items, _loops, elementwise, pure, transformations
@@ -76,7 +77,7 @@ class Backend(base.Backend[Any]):
     # TensorFlow's functions compute with the tensor itself, which tapes and graphs see, and not with its values.
     protocols: Mapping[str, Callable[..., Any]] = {"__tf_tensor__": _as_tensor}
 
-    fast: Mapping[str, Callable[..., Any]] = _items.PATHS
+    items: Mapping[str, Callable[..., Any]] = _items.ITEMS
 
     can_compile = can_transform = True
     # What takes the place of kernels that write where TensorFlow transforms a function.
@@ -127,6 +128,10 @@ class Backend(base.Backend[Any]):
     type_key = type_of_eager
     dtype_key = None if dtype_of_eager is None else staticmethod(dtype_of_eager)
     has_fixed_dtypes = True
+
+    def plain_way(self, name: str, kernel: Callable[..., Any] | None) -> Plain:
+        """Return how arrays are made of lists; elementwise functions are learnt."""
+        return _items.PLAIN.get(name, LEARNT)
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Fast paths of TensorFlow's indexing: what the engine does as NumPy does; anything in doubt declines."""
+"""What TensorFlow does at once for items, as NumPy does; anything in doubt declines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.plain import Plain
 from ._engine import (
     MAX_SLICE,
     NUMPY_DTYPES,
@@ -199,6 +200,6 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     return NotImplemented if made is None or made.dtype not in TENSORFLOW_DTYPES else from_fresh(made)
 
 
-PATHS: dict[str, Callable[..., Any]] = {}
-if dtype_of_eager is not None:
-    PATHS = {"get_copy": get_copy, "put_copy": put_copy, "asarray": asarray}
+# Without the names of the engine's own that these need, all calls take the general path.
+ITEMS: dict[str, Callable[..., Any]] = {} if dtype_of_eager is None else {"get_copy": get_copy, "put_copy": put_copy}
+PLAIN = {} if dtype_of_eager is None else {"asarray": Plain(kernel=asarray)}

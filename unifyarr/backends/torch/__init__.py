@@ -14,6 +14,7 @@ from torch.autograd import forward_ad
 
 from ...errors import DeviceError, DtypeError
 from .. import base
+from ..base.plain import Plain
 from ..base.values import FLOATING
 from ..kernels import described, kernel_modules, own_error
 from ..memory import export
@@ -88,7 +89,6 @@ class Backend(base.Backend[Tensor]):
             *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
         }
     )
-    writes_at_once = staticmethod(_targets.writes_at_once)
     writable_by = VERSION
     transformation = staticmethod(peek_interpreter_stack)
     borrow = staticmethod(_targets.borrow)
@@ -98,7 +98,7 @@ class Backend(base.Backend[Tensor]):
     # Where the core sees which memory a tensor has, and that it's on the CPU.
     plain_values = TAKES if _READS_FIELDS else None
     plain_selections = SELECTING if _READS_FIELDS else frozenset()
-    fast = fast.PATHS
+    items = fast.ITEMS
     modules = kernel_modules(__package__, "fast", "host", "inductor", "pure", "transformations")
 
     can_transform = True
@@ -505,6 +505,10 @@ class Backend(base.Backend[Tensor]):
         return own_error(error, ("torch",), "allocate memory|out of memory")
 
     # -- calling kernels sooner ------------------------------------------------------------------------------------
+
+    def plain_way(self, name: str, kernel: Callable[..., Any] | None) -> Plain:
+        """Return which dtypes and numbers torch takes beside each other as NumPy does."""
+        return fast.plain_way(name)
 
     def method(self, kernel: Callable[..., Any], *, in_place: bool = False) -> Any:
         """Return the method of tensors that a function of torch's is, which torch finds the arguments of sooner."""

@@ -1,8 +1,7 @@
-"""Fast paths of torch that write to a tensor, or share memory with NumPy: what is looked at before."""
+"""Plain calls of torch that write to a tensor, or share memory with NumPy: what is looked at before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,8 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from ..._native.tables import into_by_dtype
 from ._overlap import independent, is_same_window, span
-from ._private import VERSION, peek_interpreter_stack, refuse_inference
+from ._private import peek_interpreter_stack, refuse_inference
 from ._shared import WIDE, has_accelerator, takes_number
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
@@ -102,7 +100,8 @@ def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
     return all(length in (1, wanted) for length, wanted in zip(reversed(shape), reversed(to), strict=False))
 
 
-def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
+def into(name: str, *others: torch.dtype) -> dict[str, Any]:
+    """Return how a function of torch's writes to a target, as ``Plain`` has it."""
     native, in_place = getattr(torch, name), getattr(Tensor, f"{name}_")
     dtypes = frozenset((*WIDE, *others))
     # torch subtracts no masks.
@@ -110,8 +109,7 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
     # Of each of the dtypes whether there may be tensors on several devices.
     several: dict[torch.dtype, bool] = {}
 
-    def fast(x1: Tensor, x2: Any, target: Any) -> bool:
-        out = target._native
+    def fast(x1: Tensor, x2: Any, out: Tensor) -> bool:
         dtype = out.dtype
         is_several = several.get(dtype)
         if is_several is None:
@@ -161,23 +159,8 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
             raise
         return True
 
-    if VERSION is None:
-        return fast
     kernels, updates = dict.fromkeys(dtypes, native), dict.fromkeys(dtypes, in_place)
-    asks: dict[str, Any] = {"is_watched": is_recorded, "asked": VERSION, "hides": peek_interpreter_stack}
-    return into_by_dtype(kernels, updates, frozenset(WIDE), fast, **asks)
-
-
-def into_several(update: Callable[..., Any]) -> Callable[..., bool]:
-    """Return what computes into each of several tensors beside another one or a number: in all of them, or in none."""
-    # The engine has no derivative of it.
-    asks: dict[str, Any] = {"is_watched": is_watched, "asked": VERSION, "hides": peek_interpreter_stack}
-    return into_by_dtype(dict.fromkeys(WIDE, update), {}, frozenset(WIDE), _declines, **asks)
-
-
-def _declines(*_: object) -> bool:
-    # Only the compiled core knows at once that no tensor overlaps another one.
-    return False
+    return {"into": kernels, "in_place": updates, "into_otherwise": fast}
 
 
 def is_watched(*tensors: Tensor) -> bool:

@@ -54,6 +54,6 @@ _OF_TWO = {
     "multiply": {"commutes": True, "takes_arrays": True},
     "divide": {"commutes": False, "takes_arrays": True},
 }
-PATHS = {f"together_{name}": _of_one(foreach[name]) for name in _OF_ONE if foreach.get(name)} | {
-    f"together_{name}": _of_two(foreach[name], **facts) for name, facts in _OF_TWO.items() if foreach.get(name)
+TOGETHER = {name: _of_one(foreach[name]) for name in _OF_ONE if foreach.get(name)} | {
+    name: _of_two(foreach[name], **facts) for name, facts in _OF_TWO.items() if foreach.get(name)
 }

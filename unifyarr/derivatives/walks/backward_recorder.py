@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._core.engines.handle import GeneralHandle, Handle
+from ..._core.engines.handle import Handle
 from ..._core.engines.kernels import Kernel
 from ..._core.values.native import Native
 from ...modes.rule_kernels import Kernels
 from .backward_program import Notes, NotLearnt
 
 
-class Noting(GeneralHandle):
+class Noting(Handle):
     """A backend that notes the kernels that are called."""
 
     def __init__(self, base: Handle, notes: Notes) -> None:

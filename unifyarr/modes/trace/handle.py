@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class TraceHandle(ModeHandle):
-    """The backend of a trace: kernels record, and no call takes a fast path."""
+    """The backend of a trace: kernels record, and no call is plain."""
 
     records = hides_lengths = True
 

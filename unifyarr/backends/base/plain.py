@@ -1,0 +1,70 @@
+"""How an engine computes plain calls of a function: which kernel for which dtypes, and which numbers may stand beside.
+
+The compiled core reads it. A kernel takes natives, in the order of the operands, and returns a native or a number that
+``as_native`` takes; it may decline by ``NotImplemented``. By a dtype, the engine's own or what ``dtype_key`` gives, a
+table has a kernel, or ``None`` where the call needs the general path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+Kernel = Callable[..., Any]
+Table = Mapping[Any, Any]
+_NONE: Table = MappingProxyType({})
+# Integers that floats of all widths hold.
+EXACT = 1 << 24
+
+
+class Beside(NamedTuple):
+    """How a Python number stands beside natives of a dtype."""
+
+    kernel: Kernel
+    # Which integers may stand there, by default all of 64 bits, as no others come here, and whether floats may.
+    least: int | None = None
+    most: int | None = None
+    floats: bool = True
+    # Whether it's passed as a float, if that is the class, or as the native that a function returns for it; that may
+    # return ``None`` to decline.
+    passed_as: Callable[[Any], Any] | None = None
+    # Whether the kernel takes the native first where the number stands on the left.
+    turned: bool = False
+
+
+class Plain(NamedTuple):
+    """Where an engine computes plain calls of a function in other ways than those that are learnt.
+
+    What isn't given is learnt from the function's kernel, for each dtype at its first call.
+    """
+
+    # Kernels by the dtype that all natives have, or by a pair of dtypes, and the kernel of all others.
+    kernels: Table = _NONE
+    kernel: Kernel | None = None
+    # By the native's dtype, how a number stands on its right or left, or a function of both; and for all others.
+    right: Table = _NONE
+    rest_right: Beside | Kernel | None = None
+    left: Table = _NONE
+    rest_left: Beside | Kernel | None = None
+    # By the dtype of the target and all operands, kernels that take ``out=``, which they return. Of NumPy's own there
+    # may be one for all other dtypes, which reads what overlaps the target before it writes.
+    into: Table = _NONE
+    into_any: Kernel | None = None
+    # Whether they take the target after the operands, by its place.
+    by_place: bool = False
+    # By that dtype, kernels that compute in the place of the first of two operands, and return it.
+    in_place: Table = _NONE
+    # What writes to a target that these don't serve, of two operands, the second of which may be ``None``, and the
+    # target: it returns whether it has done that.
+    into_otherwise: Callable[..., bool] | None = None
+    # By that dtype, kernels of a list of natives, and a list of others or a float, that compute in the place of the
+    # first ones. An engine whose arrays are immutable gives a function of one list or two, which returns a list of new
+    # natives, or ``False`` to decline.
+    several: Table = _NONE
+    together: Kernel | None = None
+    # What serves natives of ``Backend.large`` bytes or more. Its last argument says which operands may be written over.
+    large: Kernel | None = None
+
+
+LEARNT = Plain()
