@@ -26,6 +26,7 @@ from unifyarr.testing.calling import FUNCTIONS, UNSET, find, leaves
 from unifyarr.testing.cases import CASES, Case
 
 from .counting import counting
+from .reasons import BY_NAME
 from .simulated import install
 
 PAGE = Path(__file__).parents[2] / "docs/what-waits-for-the-device.md"
@@ -204,19 +205,15 @@ def page() -> str:
 
 
 def reasons(rows: dict[str, Row]) -> Iterator[str]:
-    """Yield a line for each function that launches more than the engine's, if its kernel says why it does."""
-    kernels, composed = load("torch").kernels, []
+    """Yield a line for each function that launches more than the engine's, with what its kernel or `REASONS` say."""
+    kernels = load("torch").kernels
     for name, row in rows.items():
         declaration = DECLARATIONS.get(name)
         if row.beside is None or declaration is None or row.beside[0] <= row.beside[1]:
             continue
         given = [getattr(kernels.get(each), "reason", None) or "" for each in (name, *declaration.kernels)]
         found = "; ".join(filter(None, dict.fromkeys("; ".join(given).split("; "))))
-        if found:
-            yield f"- `{name}`, {row.beside[0]} for {row.beside[1]}: {found}."
-        else:
-            composed.append(f"`{name}`")
-    yield f"- Of other functions, or with checks of values, without such a kernel: {', '.join(composed)}."
+        yield f"- `{name}`, {row.beside[0]} for {row.beside[1]}: {found or BY_NAME[name]}."
 
 
 def _total(rows: Iterable[Row]) -> str:
@@ -250,7 +247,8 @@ test, and one that falls asks for the page to be written again.
 WHY = """\
 ## Why more launches
 
-Where torch's own kernel gives other values than the contract wants, the kernel of ours in its place says so:
+Where torch's own kernel gives other values than the contract wants, the kernel of ours in its place says so. For
+functions that are composed `tests/devices/reasons.py` does:
 """
 
 

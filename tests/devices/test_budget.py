@@ -7,6 +7,7 @@ import warnings
 import pytest
 
 from . import budget
+from .reasons import BY_NAME
 
 ROWS = budget.of_page()
 counted_here = pytest.mark.skipif(
@@ -21,6 +22,11 @@ def test_the_page_has_all_functions() -> None:
 def test_the_page_has_the_reasons_of_kernels() -> None:
     _, _, said = budget.PAGE.read_text().partition(budget.WHY)
     assert said.strip().splitlines() == [*budget.reasons(ROWS)]
+
+
+def test_reasons_are_of_functions_that_launch_more() -> None:
+    more = {name for name, row in ROWS.items() if row.beside is not None and row.beside[0] > row.beside[1]}
+    assert more >= BY_NAME.keys()
 
 
 @counted_here

@@ -92,3 +92,63 @@ def test_the_device_is_waited_for_once(backend: str, read: Callable[..., Any]) -
             read(there(X), places)
     # ``there`` copies the array.
     assert events["sync"] + events["to_host"] <= 2 if read is READS["increment"] else 1, events.of("sync", "to_host")
+
+
+MADE: dict[str, Callable[[ua.Array], Any]] = {
+    "argsort": lambda x: ua.take(x[:, 0], ua.argsort(x[:, 0])),
+    "argsort, complex": lambda x: ua.take(x, ua.argsort(x[:, 0] * 1j, descending=True), axis=0),
+    "argsort along an axis": lambda x: ua.take_along_axis(x, ua.argsort(x, axis=1), axis=1),
+    "argmax": lambda x: ua.take(x, ua.reshape(ua.argmax(x, axis=0), (3,)), axis=0),
+    "argmin of all": lambda x: ua.take(ua.reshape(x, (-1,)), ua.reshape(ua.argmin(x), (1,))),
+    "argmax, bools": lambda x: x[ua.argmax(x > 3, axis=0)],
+    "searchsorted": lambda x: ua.take(
+        x, ua.searchsorted(ua.arange(3, device=x.device), ua.astype(x[0], "int64")), axis=0
+    ),
+    "lexsort": lambda x: ua.take(x, ua.lexsort((x[:, 0], x[:, 1])), axis=0),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_indices_that_a_function_has_made_need_no_check(backend: str, name: str) -> None:
+    function = MADE[name]
+    # Compiled, lexsort takes what is no result of one kernel.
+    for call in (function, *([] if name == "lexsort" else [ua.compile(function, fuse=False)])):
+        for _ in range(4):
+            x = there(X)
+            with counting(places=True) as events:
+                found = call(x)
+            assert not events["sync"] + events["to_host"], events.of("sync", "to_host")
+        np.testing.assert_array_equal(found.to_numpy(), numpys(function, X).to_numpy())
+
+
+def test_random_orders_need_no_check(backend: str) -> None:
+    x = there(X)
+    for draw in (lambda g: g.permutation(x), lambda g: g.choice(x, 3), lambda g: g.permuted(x, axis=1)):
+        draw(ua.random.Generator(0))
+        with counting(places=True) as events:
+            draw(ua.random.Generator(0))
+        assert not events["sync"] + events["to_host"], events.of("sync", "to_host")
+
+
+def test_indices_that_were_written_are_checked(backend: str) -> None:
+    x = there(X[:, 0])
+    for write in (lambda i: i.__setitem__(0, 9), lambda i: i.__iadd__(9), lambda i: i[:2].__setitem__(0, -9)):
+        order = ua.argsort(x)
+        write(order)
+        with counting() as events, pytest.raises(IndexError):
+            ua.take(x, order)
+        with pytest.raises(IndexError):
+            x[order[::-1]]
+        assert not any(events[kind] for kind in UNFORGIVEN)
+
+
+def test_traces_need_no_check_of_made_indices(backend: str) -> None:
+    def total(x: ua.Array) -> ua.Array:
+        return ua.sum(ua.pad(x, 1, "reflect") * ua.take(x, ua.argsort(x)[:1])) + ua.top_k(x, 2).values[0]
+
+    call, x = ua.compile(total, fuse=False), there(X[:, 0])
+    call(x)
+    with counting(places=True) as events:
+        found = call(x)
+    assert not events["sync"] + events["to_host"], events.of("sync", "to_host")
+    np.testing.assert_array_equal(found.to_numpy(), numpys(total, X[:, 0]).to_numpy())

@@ -127,7 +127,7 @@ def _of(out: Array | None, dtype: dtypes.DType, values: Array) -> Array | None:
 def _periodic(x: Array, xp: Array, fp: Array, period: float) -> tuple[Array, Array, Array]:
     # Reduce all points to one period, and add the next point on both sides.
     x, xp = remainder(x, period), remainder(xp, period)
-    order = within_bounds(argsort(xp), 0, xp.size - 1)
+    order = argsort(xp)
     xp, fp = xp[order], fp[order]
     return x, concat([xp[-1:] - period, xp, xp[:1] + period]), concat([fp[-1:], fp, fp[:1]])
 

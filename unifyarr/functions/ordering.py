@@ -200,9 +200,9 @@ def lexsort(keys: Sequence[Array], /, *, axis: int = -1, out: Array | None = Non
     first, *others = keys
     axis = as_axis(axis, first.ndim)
     last = first.shape[axis] - 1
-    order = within_bounds(argsort(first, axis=axis), 0, last)
+    order = argsort(first, axis=axis)
     for key in others:
-        after = within_bounds(argsort(take_along_axis(key, order, axis=axis), axis=axis), 0, last)
+        after = argsort(take_along_axis(key, order, axis=axis), axis=axis)
         order = within_bounds(take_along_axis(order, after, axis=axis), 0, last)
     return order
 

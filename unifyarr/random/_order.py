@@ -328,7 +328,8 @@ def _index(order: np.ndarray, items: Array) -> Array:
     backend = items._backend
     dtype = dtypes.int64 if convert.has_dtype(backend, dtypes.int64) else dtypes.int32
     device = convert.device_of([items], backend)
-    return Destination(order.shape, dtype, backend, device, None).made(order.astype(dtype.dtype, copy=False))
+    made = Destination(order.shape, dtype, backend, device, None).made(order.astype(dtype.dtype, copy=False))
+    return convert.within_bounds(made, int(order.min()), int(order.max())) if order.size else made
 
 
 def _out_of(name: str, where: Where, items: Array, shape: Shape) -> Array | None:

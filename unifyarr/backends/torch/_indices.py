@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from ._private import version_of
-from ._shared import has_address, is_plain
+from ._private import base_of, version_of
+from ._shared import has_accelerator, has_address, is_plain
 
 Window = tuple[tuple[int, int, int], ...]
 
@@ -36,8 +37,33 @@ def note_bounds(index: Tensor, low: int, high: int, /) -> None:
         index.noted_bounds = version_of(index), low, high
 
 
+def noting(kernel: Callable[..., Any], most: Callable[[Tensor], int | Sequence[int]]) -> Callable[..., Any]:
+    """Return a kernel that makes indices from 0 on, and notes on accelerators how great they are at most.
+
+    ``most`` tells it of the first array: of the result, or of each of several.
+    """
+    if not has_accelerator():
+        return kernel
+
+    def noted(x: Tensor, /, *others: Any, **static: Any) -> Any:
+        found = kernel(x, *others, **static)
+        if not x.is_cpu and is_plain(x):
+            limits = most(x)
+            if isinstance(limits, int):
+                note_bounds(found, 0, limits)
+            else:
+                for index, last in zip(found, limits, strict=True):
+                    note_bounds(index, 0, last)
+        return found
+
+    return noted
+
+
 def _noted(index: Tensor) -> tuple[int, int] | None:
     noted = getattr(index, "noted_bounds", None)
+    if noted is None:
+        # A view has those of what it shows, whose memory is written with its own.
+        noted = getattr(base_of(index), "noted_bounds", None)
     return noted[1:] if noted is not None and noted[0] == version_of(index) else None
 
 

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from ..kernels import Applied, known_by, worked_around
+from ._indices import noting
 from ._order import ranks
-from ._shared import FEW, UNSIGNED, WIDE, as_signed, flip_order, holds, is_plain
+from ._shared import FEW, UNSIGNED, WIDE, as_signed, flip_order, has_accelerator, holds, is_plain
 
 where = torch.where
 _ORDERED = WIDE | {torch.int64}
@@ -30,6 +31,8 @@ def _argument(native: Any, name: str, nan: int) -> Any:
     def know(x: Tensor, *, axis: int | None, keepdims: bool) -> Any:
         if x.dtype not in _ORDERED or keepdims or not x.numel():
             return None
+        if has_accelerator():
+            return partial(kernel, axis=axis, keepdims=keepdims)
         return native if axis is None else Applied(native, axis)
 
     @known_by(know)
@@ -37,12 +40,21 @@ def _argument(native: Any, name: str, nan: int) -> Any:
     def kernel(x: Tensor, /, *, axis: int | None, keepdims: bool) -> Tensor:
         if (x.numel() if axis is None else x.shape[axis]) == 0:
             raise ValueError(f"{name} of an array without elements has no value")
+        return noting(search, partial(_last, axis=axis))(x, axis=axis, keepdims=keepdims)
+
+    def search(x: Tensor, /, *, axis: int | None, keepdims: bool) -> Tensor:
+        result: Tensor
         if x.dtype in _ORDERED and not keepdims:
-            return native(x) if axis is None else native(x, axis)
+            result = native(x) if axis is None else native(x, axis)
+            return result
         result = native(_sortable(x, nan=nan), axis, keepdims and axis is not None)
         return result.reshape((1,) * x.ndim) if axis is None and keepdims else result
 
     return kernel
+
+
+def _last(x: Tensor, *, axis: int | None) -> int:
+    return (x.numel() if axis is None else x.shape[axis]) - 1
 
 
 # A NaN wins, whatever is searched.
@@ -51,12 +63,16 @@ argmin = _argument(torch.argmin, "argmin", -1)
 
 
 def _know_nonzero(x: Tensor) -> Any:
-    return None if x.dtype in UNSIGNED else partial(torch.nonzero, as_tuple=True)
+    return None if x.dtype in UNSIGNED else noting(partial(torch.nonzero, as_tuple=True), _lasts)
+
+
+def _lasts(x: Tensor) -> list[int]:
+    return [length - 1 for length in x.shape] or [0]
 
 
 @known_by(_know_nonzero)
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
-    return tuple(torch.nonzero(as_signed(x), as_tuple=True))
+    return tuple(noting(partial(torch.nonzero, as_tuple=True), _lasts)(as_signed(x)))
 
 
 def _ends_finite(x: Tensor) -> bool:
@@ -94,7 +110,8 @@ def searchsorted(x1: Tensor, x2: Tensor, /, *sorter: Tensor, side: Any) -> Tenso
         x1, x2 = _sortable(x1, nan=0), _sortable(x2, nan=0)
     # The engine warns about strides.
     order = sorter[0].contiguous() if sorter else None
-    return torch.searchsorted(x1.contiguous(), x2.contiguous(), side=side, sorter=order)
+    search = noting(torch.searchsorted, torch.numel)
+    return search(x1.contiguous(), x2.contiguous(), side=side, sorter=order)
 
 
 def _know_count(x: Tensor, *, axis: tuple[int, ...], keepdims: bool) -> Any:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import bound_by, known_by, worked_around
+from ._indices import noting
 from ._order import order_of, sort_along
 from ._shared import SIGNED_INTEGER, UNSIGNED, WIDE, flip_order
 
@@ -29,9 +30,12 @@ def _sorting(*, axis: int, descending: bool, stable: bool) -> Callable[[Tensor],
 
 
 def _ordering(*, axis: int, descending: bool, stable: bool) -> Callable[[Tensor], Tensor]:
+    fast = noting(torch.argsort, lambda x: x.shape[axis] - 1)
+
     def ordering(x: Tensor, /) -> Tensor:
         if x.dtype in _ORDERED:
-            return torch.argsort(x, dim=axis, descending=descending, stable=True)
+            ordered: Tensor = fast(x, dim=axis, descending=descending, stable=True)
+            return ordered
         return argsort(x, axis=axis, descending=descending, stable=stable)
 
     return ordering
@@ -50,7 +54,7 @@ def _know_ordering(x: Tensor, *, axis: int, descending: bool, stable: bool) -> C
     if x.dtype not in _ORDERED:
         return None
     others = {} if axis == x.dim() - 1 and not descending else {"dim": axis, "descending": descending}
-    return partial(Tensor.argsort, stable=True, **others)
+    return noting(partial(Tensor.argsort, stable=True, **others), lambda x: x.shape[axis] - 1)
 
 
 @known_by(_know_sorting)
@@ -69,4 +73,4 @@ def sort(x: Tensor, /, *, axis: int, descending: bool, stable: bool) -> Tensor:
 @bound_by(_ordering)
 @worked_around("no kernel for complex numbers, none for long arrays of uint16, uint32, uint64")
 def argsort(x: Tensor, /, *, axis: int, descending: bool, stable: bool) -> Tensor:
-    return order_of(x, axis, descending)
+    return noting(order_of, lambda x: x.shape[axis] - 1)(x, axis, descending)

@@ -57,6 +57,10 @@ class BatchEngine(ModeEngine[Batched]):
     def place_beside(self, native: Batched) -> Any:
         return self.base.place_beside(_stored(native))
 
+    def note_bounds(self, native: Batched, low: int, high: int, /) -> None:
+        if not isinstance(native, BatchedSelection):
+            self.base.note_bounds(native.value, low, high)
+
     def may_meet(self, first: Batched, second: Batched) -> bool:
         return self.base.may_meet(_stored(first), _stored(second))
 

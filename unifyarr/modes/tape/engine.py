@@ -76,6 +76,9 @@ class TapeEngine(ModeEngine[Taped]):
     def may_meet(self, first: Taped, second: Taped) -> bool:
         return self.base.may_meet(first.value, second.value)
 
+    def note_bounds(self, native: Taped, low: int, high: int, /) -> None:
+        self.base.note_bounds(native.value, low, high)
+
     def sharding(self, native: Taped) -> object:
         return self.base.sharding(native.value)
 

@@ -67,6 +67,11 @@ class TraceEngine(ModeEngine[Traced]):
         known = native.variable
         return self.base.known_number(known.data) if isinstance(known, Constant) else None
 
+    def note_bounds(self, native: Traced, low: int, high: int, /) -> None:
+        # Of what kernels make in a run, they note it themselves.
+        if isinstance(native.variable, Constant):
+            self.base.note_bounds(native.variable.data, low, high)
+
     def records_gradient(self, native: Traced) -> bool:
         return False
 
