@@ -147,3 +147,20 @@ def test_what_is_named_is_there(folder: Path, named: list[str]) -> None:
         file, _, function = name.partition(": ")
         if file.endswith(".py"):
             assert f"def {function.rpartition('.')[2]}(" in (folder / file).read_text()
+
+
+# What the READMEs say in words: a name, and the file that it's defined in.
+DEFINED_IN = re.compile(r"`([\w.]+)(?:\([\w.]*\))?` in\s+`([\w/]+\.(?:py|h))`")
+
+
+def test_what_is_said_to_be_in_a_file_is_there() -> None:
+    missing, told = [], 0
+    for path in PACKAGE.rglob("README.md"):
+        for name, file in DEFINED_IN.findall(path.read_text()):
+            (found,) = [each for each in (path.parent / file, PACKAGE / file) if each.is_file()]
+            told += 1
+            # A function of C has its type before it, and one of Python ``def``.
+            if not re.search(rf"[ *]{name.rpartition('.')[2]}\b[ (:]", found.read_text()):
+                missing.append((name, file))
+    assert not missing
+    assert told > 5
