@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.declaring.declare import DECLARATIONS
+from unifyarr.errors import DtypeError
+from unifyarr.testing.calling import find
 
 from ..engines import default_device
 from ..natives import skip_without_derivatives
@@ -86,3 +90,24 @@ def test_roots_have_the_derivative_of_powers(backend: str) -> None:
     for of in (ua.sum, ua.mean, ua.cumulative_sum):
         found = ua.grad(lambda x, of=of: ua.sum(of(x)))(ua.asarray([0.0]))
         np.testing.assert_allclose(as_numpy(found), [1.0])
+
+
+# Which of two zeros these return, NumPy leaves open.
+EITHER = {"maximum", "minimum", "fmax", "fmin"}
+UFUNCS = {name: each.ufunc for name, each in DECLARATIONS.items() if each.ufunc is not None}
+
+
+@pytest.mark.parametrize("name", sorted(name for name, each in UFUNCS.items() if each.nin < 3 and name not in EITHER))
+def test_a_single_zero_has_the_sign_of_one_in_an_array(backend: str, name: str) -> None:
+    """Whichever zero came before: an engine may keep numbers that compare equal."""
+    function, count = find(name), UFUNCS[name].nin
+    for dtype in ("float64", "float32"):
+        for values in (*product((0.0, -0.0, 1.0, -1.0), repeat=count), *product((-0.0, 0.0, 1.0), repeat=count)):
+            try:
+                with np.errstate(all="ignore"):
+                    rows = function(*[ua.asarray([x], dtype=dtype) for x in values])
+                    found = function(*[ua.asarray(x, dtype=dtype) for x in values])
+            except DtypeError:
+                return
+            for one, row in zip(found, rows, strict=True) if isinstance(found, tuple) else [(found, rows)]:
+                assert_same(one, as_numpy(row)[0], what=values)

@@ -265,9 +265,9 @@ _TAKEN = frozenset("dl?")
 def from_host(array: np.ndarray) -> Any:
     """Return a tensor of NumPy's values, in eager code: of a number in a third of the time that an array takes."""
     if not array.ndim and array.dtype.char in _TAKEN and (number := array.item()):
-        # Of the two zeros the engine keeps one.
         return tf.constant(number, array.dtype)
-    return eager_constant(array)
+    # The engine keeps one tensor for both zeros, of scalars of NumPy's too: functions of 0-d arrays return these.
+    return eager_constant(np.asarray(array))
 
 
 def from_fresh(array: np.ndarray) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels import by_host, scipy_values, worked_around
 from . import _extremes
-from ._engine import HALF, cast, is_traced, raw, scalar, select, tf, unary
+from ._engine import HALF, cast, from_host, is_traced, raw, scalar, select, tf, unary
 
 _erf = unary("Erf")
 erfc = unary("Erfc")
@@ -113,7 +113,7 @@ def _of_scipy(name: str, slope: Callable[..., Any], reason: str) -> Callable[...
             result = tf.numpy_function(on_host, arrays, first.dtype, stateful=False)
             result.set_shape(first.shape)
         else:
-            result = tf.constant(on_host(*arrays))
+            result = from_host(on_host(*arrays))
 
         def gradient(upstream: Any) -> Any:
             return *((None,) * (len(arrays) - 1)), raw.Mul(x=upstream, y=slope(*arrays))
