@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from unifyarr._core.kernels.moving import METHODS
 from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, KINDS, Alias, Derivative
 from unifyarr.backends.kernels import Facts, state
 from unifyarr.derivatives.rule import RULES
+from unifyarr.testing import needs
 
 from ..derivatives.cases import CASES
 from ..derivatives.rules_oracle import of_rule, results
@@ -40,6 +42,24 @@ def test_what_is_said_of_an_implementation_is_declared(backend: str) -> None:
             assert said <= Facts.__annotations__.keys(), name
     with pytest.raises(TypeError, match="gap is no fact of a kernel: these are support_native_out, native"):
         state(lambda x: x, gap=1)  # type: ignore[call-arg]
+
+
+# Kernels that decline what no type tells: a device.
+OF_DEVICES = {"ldexp"}
+
+
+@needs("writes", why="a graph runs step by step: other engines trace kernels, which decline then")
+def test_a_kernel_that_declines_says_when(backend: str) -> None:
+    """A graph has a kernel in it that doesn't decline, or has what the body does instead."""
+
+    def names(code: CodeType) -> set[str]:
+        inner = [names(each) for each in code.co_consts if isinstance(each, CodeType)]
+        return {*code.co_names}.union(*inner)
+
+    for name, kernel in load(backend).kernels.items():
+        function = inspect.unwrap(kernel, stop=lambda each: not isinstance(each.__wrapped__, FunctionType))
+        if isinstance(function, FunctionType) and "NotImplemented" in names(function.__code__):
+            assert hasattr(kernel, "declines") or name in OF_DEVICES, name
 
 
 def test_each_kernel_of_a_function_has_a_record() -> None:

@@ -10,6 +10,7 @@ import scipy.linalg
 
 import unifyarr as ua
 from unifyarr._core.calling.invoke import declined
+from unifyarr.testing import needs
 
 from ..gradients import assert_gradients
 from ..natives import skip_unless
@@ -208,6 +209,19 @@ def test_lu_solve(backend: str, dtype: str) -> None:
         for trans in (0, 1, 2):
             expected = np.linalg.solve(turned(double(a), trans), double(b)).astype(dtype)
             assert_same(linalg.lu_solve(factors, ua.asarray(b), trans=trans), expected, **tolerance(a))
+
+
+@needs("writes", "values", why="an engine that looks whether indices are in bounds")
+@pytest.mark.parametrize("pivots", [[0, 2], [-1, 1], [7, 1]])
+def test_pivots_are_rows(backend: str, pivots: list[int]) -> None:
+    factors = ua.asarray([[4.0, 1.0], [0.5, 2.5]])
+
+    def solve(b: ua.Array, pivots: ua.Array) -> ua.Array:
+        return linalg.lu_solve((factors, pivots), b)  # type: ignore[no-any-return]
+
+    for function in (solve, ua.compile(solve), lambda b, pivots: ua.grad(lambda b: ua.sum(solve(b, pivots)))(b)):
+        with pytest.raises(IndexError, match="pivots of 2 rows are from 0 to 1"):
+            function(ua.ones(2), ua.asarray(pivots))
 
 
 @pytest.mark.parametrize("case", ["solve_triangular", "lu_solve"])

@@ -9,9 +9,10 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.calling.invoke import declined
+from unifyarr.testing.calling import find
 
 from ..gradients import assert_gradients
-from ..oracle import FLOATS, assert_raises, assert_same, reference
+from ..oracle import FLOATS, as_numpy, assert_raises, assert_same, reference
 
 KERNELS = frozenset({"frexp", "ldexp", "modf", "spacing"})
 DTYPES = [*FLOATS, "float16"]
@@ -93,6 +94,15 @@ def test_integers_and_scalars(backend: str) -> None:
     assert int(ua.frexp(6.0).exponent) == 3
     assert ua.frexp(ua.ones(2, dtype="bfloat16")).mantissa.dtype == ua.bfloat16
     assert ua.modf(ua.zeros((0, 3))).integral.shape == (0, 3)
+
+
+@pytest.mark.parametrize("name", ["frexp", "modf", "ldexp", "spacing"])
+def test_compiled_parts_of_bfloat16(backend: str, name: str) -> None:
+    x = ua.asarray([1.5, -6.0, 0.0], dtype="bfloat16")
+    given = (x, ua.asarray([1, -2, 3], dtype="int32")) if name == "ldexp" else (x,)
+    found, expected = ua.compile(find(name))(*given), find(name)(*given)
+    for one, other in zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]:
+        assert_same(one, as_numpy(other))
 
 
 def test_complex_numbers_have_no_parts(backend: str) -> None:

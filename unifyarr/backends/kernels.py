@@ -126,8 +126,18 @@ def scaled_root_mean_square(
     return scale * xp.sqrt(xp.mean(xp.square(x / scale), axis, keepdims=True) + eps / scale / scale)
 
 
+def check_pivots(least: int, most: int, rows: int) -> None:
+    """Raise unless the least and the greatest pivot of a factorization are numbers of rows."""
+    if least < 0 or most >= rows:
+        raise IndexError(
+            f"the pivots of {rows} rows are from 0 to {rows - 1}, as lu_factor() returns them, not "
+            f"{least if least < 0 else most}"
+        )
+
+
 def permutation(pivots: np.ndarray, rows: int) -> np.ndarray:
     """Return the order of rows after the exchanges of a factorization: of row 0 with row ``pivots[0]``, and so on."""
+    check_pivots(pivots.min(initial=0), pivots.max(initial=0), rows)
     shape, count = (*pivots.shape[:-1], rows), pivots.shape[-1]
     flat = pivots.reshape(-1, count)
     if len(flat) < count:

@@ -264,6 +264,8 @@ def lu_solve(lu_and_piv: Sequence[Array], b: Array, /, *, trans: int | str = 0, 
         If the second of the pair isn't of integers.
     ValueError
         If there's no such ``trans``.
+    IndexError
+        If a pivot is no row, where the engine looks at values.
     numpy.linalg.LinAlgError
         If a matrix is singular.
 

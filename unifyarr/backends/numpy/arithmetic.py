@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ..kernels import declines
 from . import _direct as np
 from ._bfloat16 import BFLOAT16
 from .elementwise import _ufunc
@@ -21,6 +22,7 @@ rad2deg = _ufunc(np.rad2deg)
 
 
 def _parts(ufunc: np.ufunc) -> Any:
+    @declines(lambda *types: types[0].dtype == BFLOAT16)
     @functools.wraps(ufunc)
     def kernel(*arrays: np.ndarray) -> Any:
         if arrays[0].dtype == BFLOAT16:

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, linalg
 
+from ..kernels import check_pivots
 from ._shared import has_address
 
 
@@ -48,7 +49,13 @@ def lu_matrices(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor]:
 def lu_permutation(pivots: Tensor, /) -> Tensor:
     """Return the order of as many rows as there are pivots."""
     square = torch.empty((*pivots.shape, pivots.shape[-1]), device=pivots.device)
-    return _order(square, (pivots + 1).to(torch.int32))
+    try:
+        return _order(square, (pivots + 1).to(torch.int32))
+    except RuntimeError:
+        if has_address(pivots):
+            least, most = torch.aminmax(pivots)
+            check_pivots(int(least), int(most), pivots.shape[-1])
+        raise
 
 
 def _order(compact: Tensor, pivots: Tensor) -> Tensor:
