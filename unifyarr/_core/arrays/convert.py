@@ -344,7 +344,7 @@ def from_host(array: np.ndarray, dtype: object, device: object, backend: Any) ->
     if notes is None or values.nbytes > _LARGE:
         if notes is not None:
             # To keep the values would cost more than to compute them again.
-            notes.stop()
+            notes.is_repeatable = False
         # Nothing else refers to them.
         return wrap(backend.computed(values, device=there, copy=False), backend)
     made = wrap(backend.computed(values, device=there), backend)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -79,7 +79,7 @@ def answer_function(
 ) -> object:
     """Answer NumPy's question about another of its functions."""
     others = [kind for kind in types if kind is not Array]
-    if others and _asks_another((*args, *kwargs.values()), others):
+    if others and _asks_another((args, kwargs), others):
         return NotImplemented
     if KEEPERS and _is_kept(kwargs):
         return _for_keeper(function, args, kwargs)
@@ -93,15 +93,21 @@ def _is_of_another(x: object) -> bool:
     return isinstance(x, np.ndarray) or backend_of_native(x) is None
 
 
-def _asks_another(values: Iterable[object], kinds: list[type], depth: int = 0) -> bool:
-    """Return whether NumPy asks another library than this one: one of the types among arguments is that library's."""
-    for x in values:
-        if isinstance(x, (list, tuple)) and depth <= MOST_AXES:
-            if _asks_another(x, kinds, depth + 1):
-                return True
-        elif type(x) in kinds and overrides(x, "__array_function__") and _is_of_another(x):
-            return True
-    return False
+def _leaves(x: object, depth: int = 0) -> Iterator[object]:
+    """Yield what lists, tuples and dicts hold that are nested no deeper than arrays."""
+    held = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else None
+    if held is None or depth > MOST_AXES:
+        yield x
+    else:
+        for each in held:
+            yield from _leaves(each, depth + 1)
+
+
+def _asks_another(x: object, kinds: list[type]) -> bool:
+    """Return whether NumPy asks another library than this one: one of the types in an argument is that library's."""
+    return any(
+        type(each) in kinds and overrides(each, "__array_function__") and _is_of_another(each) for each in _leaves(x)
+    )
 
 
 def _is_kept(kwargs: dict[str, object]) -> bool:
@@ -149,7 +155,7 @@ def serve_function(function: Callable[..., Any], args: tuple[object, ...], kwarg
     written = _written(function, arguments)
     own = None if function in _CALLERS or _holds_objects(function, args) else above.following.COUNTERPARTS.get(function)
     targets = [arguments[name] for name in written]
-    if own is not None and _is_ours(targets, arguments.values(), subclasses=False):
+    if own is not None and _is_ours(targets, (*arguments.values(),), subclasses=False):
         for target in targets:
             check_target(as_target(target))
         return own(*args, **kwargs)
@@ -173,7 +179,7 @@ def _is_ours(written: Any, read: Any, *, subclasses: bool = True) -> bool:
                 return False
         elif each is not None and not isinstance(each, Array):
             return False
-    return not any(_is_foreign(each, subclasses) for each in read)
+    return not any(_is_foreign(each, subclasses) for each in _leaves(read))
 
 
 def _holds_objects(function: Callable[..., object], args: tuple[object, ...]) -> bool:
@@ -181,16 +187,11 @@ def _holds_objects(function: Callable[..., object], args: tuple[object, ...]) ->
     return function is np.broadcast_arrays and any(x is None or isinstance(x, str) for x in args)
 
 
-def _is_foreign(x: Any, subclasses: bool, depth: int = 0) -> bool:
-    if isinstance(x, np.generic):
-        return x.dtype not in dtypes.BY_NUMPY
-    if isinstance(x, np.ndarray):
+def _is_foreign(x: object, subclasses: bool) -> bool:
+    if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and is_plain(x)):
         # Objects, text, dates and records.
-        return x.dtype not in dtypes.BY_NUMPY if is_plain(x) else not subclasses
-    if isinstance(x, dict):
-        return _is_foreign(list(x.values()), subclasses, depth)
-    several = isinstance(x, (list, tuple)) and depth <= MOST_AXES
-    return several and any(_is_foreign(each, subclasses, depth + 1) for each in x)
+        return x.dtype not in dtypes.BY_NUMPY
+    return isinstance(x, np.ndarray) and not subclasses
 
 
 @lru_cache(maxsize=1024)

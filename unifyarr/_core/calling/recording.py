@@ -95,25 +95,16 @@ class Recording:
         self.watches_gradients = False
         self.watches_layout = False
 
-    def stop(self) -> None:
-        self.is_repeatable = False
-
-    def watch_gradients(self) -> None:
-        self.watches_gradients = True
-
-    def watch_layout(self) -> None:
-        self.watches_layout = True
-
     def constant(self, x: Array) -> None:
         if x.nbytes > _CONSTANT or not x._backend.stays(x._native) or not self._tells_device(x._backend):
             # It lies beside an operand.
-            self.stop()
+            self.is_repeatable = False
         self.constants[self._new(x)] = x._native
 
     def view(self, x: Array, step: Any, view: Array) -> None:
         slot = self.slots.get(id(x))
         if slot is None:
-            self.stop()
+            self.is_repeatable = False
             return
         # The kernels that the step calls, without the step.
         taped = _Tape(x._backend)
@@ -132,12 +123,12 @@ class Recording:
             frozen(tuple([value for name, value in static.items() if name != "device"]))
             inputs = tuple([self.slots[id(x)] for x in operands])
         except (KeyError, TypeError):
-            self.stop()
+            self.is_repeatable = False
             return
         of_device = "device" in static and (self.count or static["device"])
         if of_device and not self._tells_device(_backend_of(results)):
             # The device may be that of an operand.
-            self.stop()
+            self.is_repeatable = False
             return
         kernel = _outside_gaps(kernel, [x._native for x in operands], _backend_of(results))
         if type(results) is tuple:
@@ -153,7 +144,7 @@ class Recording:
             kernel, static = _known(kernel, [x._native for x in operands], static)
             self.steps.append(KernelStep(kernel, inputs, static, None, result))
         elif out < self.count or out in self.constants:
-            self.stop()
+            self.is_repeatable = False
         else:
             self.steps.append(KernelStep(kernel, inputs, static, out, out))
 
@@ -161,7 +152,7 @@ class Recording:
         """Note that a body looks at an array in between, by a function that returns its native as it is."""
         slot = self.slots.get(id(x))
         if slot is None or slot < self.count:
-            self.stop()
+            self.is_repeatable = False
             return
         self.steps.append(KernelStep(look, (slot,), {}, None, self._new(x)))
 

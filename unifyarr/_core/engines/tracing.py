@@ -75,6 +75,12 @@ class Running(Protocol):
 class BodyNotes(Protocol):
     """What is told of what the body of a function does, to do it again without the body (``calling/programs.py``)."""
 
+    # Whether it does no more than call kernels, by what follows from shapes and dtypes; whether it does something else
+    # where the engine records gradients or traces; and whether what it does depends on strides.
+    is_repeatable: bool
+    watches_gradients: bool
+    watches_layout: bool
+
     def call(self, kernel: Any, operands: Any, static: Any, results: Any) -> None:
         """Note that a kernel was called on arrays, and which arrays hold its results."""
 
@@ -86,15 +92,6 @@ class BodyNotes(Protocol):
 
     def view(self, x: Any, step: Any, view: Any) -> None:
         """Note a view of an array that a step makes."""
-
-    def stop(self) -> None:
-        """Note that what the body does depends on more than shapes and dtypes, or does more than call kernels."""
-
-    def watch_gradients(self) -> None:
-        """Note that the body does something else where the engine records gradients, or traces."""
-
-    def watch_layout(self) -> None:
-        """Note that what the body does depends on strides."""
 
 
 class Mode(Record):
@@ -194,21 +191,21 @@ def unrepeatable() -> None:
     """Note, if a recording runs, that what happens here follows from more than the shapes and dtypes of a call."""
     found = mode.get()
     if found is not None and found.recording is not None:
-        found.recording.stop()
+        found.recording.is_repeatable = False
 
 
 def watch_gradients() -> None:
     """Note, if a recording runs, that what happens here depends on whether gradients are recorded or values known."""
     found = mode.get()
     if found is not None and found.recording is not None:
-        found.recording.watch_gradients()
+        found.recording.watches_gradients = True
 
 
 def watch_layout() -> None:
     """Note, if a recording runs, that what happens here depends on strides."""
     found = mode.get()
     if found is not None and found.recording is not None:
-        found.recording.watch_layout()
+        found.recording.watches_layout = True
 
 
 def capture(x: Captured) -> Captured:
