@@ -226,7 +226,7 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: 
     order = int(deg) + 1
     x, y = together(x, y)
     x, y = (each if dtypes.rank(each.dtype) > 1 else each.astype("float64") for each in (x, y))
-    _check_points(x, y, order)
+    check_points(x, y, order)
     rows = ua.vander(x, order)
     result, residuals, rank, values, rcond, scale = fitted(rows, y, w, x, rcond)
     if full:
@@ -245,7 +245,8 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: 
     return result, base * factor if y.ndim == 1 else ua.expand_dims(base, -1) * factor
 
 
-def _check_points(x: Array, y: Array, order: int) -> None:
+def check_points(x: Array, y: Array, order: int) -> None:
+    """Raise unless points are those of a fit of so many coefficients."""
     if order < 1:
         raise ValueError(f"the degree of a polynomial is zero or more, not {order - 1}")
     if x.ndim != 1 or x.size == 0:

@@ -26,10 +26,9 @@ def _stable(kind: Any, order: Any, stable: Any, descending: Any) -> bool:
         raise ValueError("sort() takes kind, or stable and descending, and not both")
     if kind is None:
         return bool(stable)
-    if not isinstance(kind, str):
-        raise TypeError(f"kind is quicksort, heapsort, mergesort or stable, not {kind!r}")
-    if kind[:1].lower() not in _KINDS:
-        raise ValueError(f"kind is quicksort, heapsort, mergesort or stable, not {kind!r}")
+    if not isinstance(kind, str) or kind[:1].lower() not in _KINDS:
+        error = ValueError if isinstance(kind, str) else TypeError
+        raise error(f"kind is quicksort, heapsort, mergesort or stable, not {kind!r}")
     return _KINDS[kind[0].lower()]
 
 
@@ -122,10 +121,8 @@ def lexsort(keys: Any, axis: Any = -1) -> Array:
 
 
 def _as_places(kth: Any, kind: Any, order: Any) -> Any:
-    if not isinstance(kind, str):
-        raise TypeError(f"kind is 'introselect', not {kind!r}")
-    if kind != "introselect":
-        raise ValueError(f"kind is 'introselect', not {kind!r}")
+    if not (isinstance(kind, str) and kind == "introselect"):
+        raise (ValueError if isinstance(kind, str) else TypeError)(f"kind is 'introselect', not {kind!r}")
     if order is not None:
         raise ValueError("order= names fields of records, and arrays hold numbers: leave it out")
     places = on_host(kth, "partition()")

@@ -12,7 +12,7 @@ from ... import functions as ua
 from ..._core.arrays.array import Array
 from ..._core.engines import dtypes
 from .._following import as_array, together
-from .._polynomials import fitted
+from .._polynomials import check_points, fitted
 
 # For k the numbers (a, b, c) of the recurrence: the polynomial k + 1 is (a x + b) times that of k, less c times that
 # of k - 1.
@@ -72,13 +72,8 @@ def fit(x: Any, y: Any, deg: Any, rcond: Any, full: bool, w: Any, recurrence: Re
     degrees = numpy.asarray(deg)
     if degrees.ndim > 1 or degrees.dtype.kind not in "iu" or degrees.size == 0:
         raise TypeError(f"deg is a whole number or a list of them, not {deg!r}")
-    if degrees.min() < 0:
-        raise ValueError(f"the degree of a polynomial is zero or more, not {degrees.min()}")
     x, y = (_floating(each) for each in together(x, y))
-    if x.ndim != 1 or x.size == 0:
-        raise TypeError(f"the places of points have one axis and an element or more, not shape {x.shape}")
-    if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
-        raise TypeError(f"y has a value, or a row, for each of {x.shape[0]} places, not shape {y.shape}")
+    check_points(x, y, int(degrees.min()) + 1)
     rows = vander(x, int(degrees.max()), recurrence)
     chosen = None if degrees.ndim == 0 else sorted(degrees.tolist())
     if chosen is not None:
