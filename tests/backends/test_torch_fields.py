@@ -28,19 +28,19 @@ def as_torch_was() -> Iterator[None]:
 def test_the_installed_version_has_all_places() -> None:
     ua.zeros(1, backend="torch")
     assert "torch.Tensor._cdata" not in private.missing("torch")
-    windows, by_dtype, usual, others = fields._probes()
-    places = fields._find(windows, by_dtype, usual, others)
+    probes = fields._probes()
+    places = fields._find(*probes)
     assert len(set(places)) >= len(places) - 2
-    assert core.take_fields(torch.Tensor, places, usual, "")
+    assert core.take_fields(torch.Tensor, places, probes[3], "stored_strides")
 
 
 # Not the places of pointers, which are followed.
 @pytest.mark.parametrize("place", [1, 3, 4, 5, 6, 8])
 def test_places_that_tell_something_else_are_refused(as_torch_was: None, place: int) -> None:
-    windows, by_dtype, usual, others = fields._probes()
-    places = fields._find(windows, by_dtype, usual, others)
+    probes = fields._probes()
+    places = fields._find(*probes)
     places[place] += 8
-    assert not core.take_fields(torch.Tensor, places, usual, "")
+    assert not core.take_fields(torch.Tensor, places, probes[3], "")
 
 
 def test_a_place_that_is_not_found_is_noted(as_torch_was: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,3 +196,45 @@ def test_tensors_that_stand_for_others_are_told_by_what_they_stand_for() -> None
     assert backend.layout_key(stored) == (1, 2)
     for native in (x, stored) * 3:
         assert ua.reshape(ua.asarray(native), (3, 2)).native.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
+def test_derivatives_are_told_where_there_may_be_none() -> None:
+    x = torch.ones(3)
+    watched = torch.ones(3, requires_grad=True)
+    assert core.is_unwatched(x)
+    for other in (watched, watched * 2, watched[1:], x.to_sparse(), torch.nn.Parameter(x), 2.5):
+        assert not core.is_unwatched(other)
+    assert not core.is_unwatched(x.requires_grad_())
+    told = []
+    torch.func.grad(lambda x: told.append(core.is_unwatched(x)) or x.sum())(torch.ones(3))
+    torch.func.vmap(lambda x: told.append(core.is_unwatched(x)) or x)(torch.ones(3))
+    with torch.autograd.forward_ad.dual_level():
+        told.append(core.is_unwatched(torch.autograd.forward_ad.make_dual(torch.ones(3), torch.ones(3))))
+    assert told == [False] * 3
+
+
+def test_a_few_numbers_are_told_to_be_finite() -> None:
+    inf, nan = float("inf"), float("nan")
+    for dtype in (torch.float32, torch.float64, torch.complex64, torch.complex128):
+        x = torch.tensor([[1.0, 2.0, -3.0], [3e38, 0.0, -0.0]], dtype=dtype)
+        assert core.is_finite(x) is core.is_finite(x[:0]) is core.is_finite(x[0]) is True
+        for number in (inf, -inf, nan):
+            x[1, 1] = number
+            assert core.is_finite(x) is core.is_finite(x[1]) is False
+            assert core.is_finite(x[0]) is True
+        # Not side by side, too many, or told by their conjugates.
+        assert core.is_finite(x.T) is core.is_finite(x[:, 1]) is core.is_finite(torch.zeros(65, dtype=dtype)) is None
+    assert core.is_finite(torch.tensor([1j]).conj()) is core.is_finite(torch.ones(2, dtype=torch.int64)) is None
+    assert core.is_finite(torch.ones(2, dtype=torch.float16)) is core.is_finite([1.0]) is None
+
+
+@pytest.mark.parametrize("bounds", [(0, 2), (0.5, 1.5)])
+def test_limits_of_arrays_with_derivatives(bounds: tuple[float, float]) -> None:
+    for _ in range(4):
+        x = torch.tensor([-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0], requires_grad=True)
+        result = ua.clip(ua.asarray(x), *bounds)
+        assert result.native.requires_grad
+        plain = ua.clip(ua.asarray(x.detach().clone()), *bounds).native
+        assert plain.tolist() == result.native.tolist() == x.detach().clamp(*bounds).tolist()
+        assert not plain.requires_grad

@@ -7,6 +7,8 @@ typedef struct {
     PyTypeObject *type;
     /* In the object, the pointer to what it stands for; there, the other places; in the storage, the pointer to memory. */
     Py_ssize_t body, dtype, kind, ndim, sizes, strides, offset, storage, memory;
+    /* The pointer to what is noted of derivatives, NULL where nothing is. */
+    Py_ssize_t derivatives;
     /* The kind of objects whose elements lie in the host's memory as these fields say. */
     uint64_t usual;
     /* The attribute of objects that stand for others, which lie otherwise. */

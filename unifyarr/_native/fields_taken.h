@@ -44,7 +44,8 @@ static PyObject *take_fields(PyObject *module, PyObject *args)
         return NULL;
     }
     Py_ssize_t *const taken[] = {&fields.body, &fields.dtype, &fields.kind, &fields.ndim, &fields.sizes,
-                                 &fields.strides, &fields.offset, &fields.storage, &fields.memory};
+                                 &fields.strides, &fields.offset, &fields.storage, &fields.memory,
+                                 &fields.derivatives};
     Py_ssize_t count = sizeof taken / sizeof *taken;
     const Exchange *exchange = exchange_of(type);
     const PyGetSetDef *getter = getter_of(type, text_dtype);

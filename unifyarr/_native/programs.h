@@ -102,7 +102,8 @@ static int fill(const Instruction *it, PyObject **slots, PyObject *made)
         Py_XSETREF(slots[*filled], made);
         return 0;
     }
-    PyObject *several = PySequence_Fast(made, "a kernel gave one result for several");
+    /* Engines have classes of tuples for several results, of which a list would be made. */
+    PyObject *several = PyTuple_Check(made) ? Py_NewRef(made) : PySequence_Fast(made, "a kernel gave one result for several");
     Py_DECREF(made);
     if (!several) {
         return -1;

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from math import isfinite
-
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
 
-from ._private import peek_interpreter_stack
-from ._shared import FEW, are_finite, in_order
+from ._shared import are_few_finite, are_finite, in_order, is_plain, is_unwatched
 
 
 def floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     """Return ``floor(x1 / x2)`` of numbers of one dtype, which the engine gets wrong beside infinities."""
-    # The one that the engine takes sooner has no derivative. As ``is_plain`` does, without the call.
-    if x1.requires_grad or x2.requires_grad or forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
-        quotient = torch.div(x1, x2, rounding_mode="floor")
-    else:
-        quotient = x1.floor_divide(x2)
+    # The one that the engine takes sooner has no derivative.
+    if is_unwatched(x1) and is_unwatched(x2):
+        quotient = torch.floor_divide(x1, x2)
         # Of an infinite dividend the quotient isn't finite. As ``are_finite`` does, without the calls.
-        is_short = quotient.dim() == 1 == x2.dim() and quotient.numel() <= FEW and quotient.is_cpu
-        if is_short and isfinite(sum(quotient.tolist() + x2.tolist())):
+        if are_few_finite(quotient) and are_few_finite(x2):
             return quotient
+    elif is_plain(x1) and is_plain(x2):
+        quotient = torch.floor_divide(x1, x2)
+    else:
+        quotient = torch.div(x1, x2, rounding_mode="floor")
     if are_finite(quotient, x2):
         return quotient
     if quotient.is_cpu:

@@ -45,7 +45,13 @@ def _place(addresses: list[int], count: int, wanted: list[list[int]]) -> int:
     )
 
 
-def _find(windows: list[Tensor], by_dtype: list[list[Tensor]], usual: list[Tensor], others: list[Tensor]) -> list[int]:
+def _find(
+    windows: list[Tensor],
+    by_dtype: list[list[Tensor]],
+    watched: list[Tensor],
+    usual: list[Tensor],
+    others: list[Tensor],
+) -> list[int]:
     """Return the places, in the order of the core's; raise ``ValueError`` where one isn't found."""
     bodies = [address_of(x) for x in windows]
     storages = [address_of(x.untyped_storage()) for x in windows]
@@ -56,6 +62,8 @@ def _find(windows: list[Tensor], by_dtype: list[list[Tensor]], usual: list[Tenso
     numbers = [[list((_HALF * (4 * _BODY)).from_address(address_of(x))) for x in pair] for pair in by_dtype]
     kinds = [_words(address_of(x), _BODY) for x in usual]
     other_kinds = [_words(address_of(x), _BODY) for x in others]
+    noted = [_words(address_of(x), _BODY) for x in watched]
+    fresh = [_words(address_of(x), _BODY) for pair in by_dtype for x in pair]
     ndim = place(lambda x: [x.dim(), *x.shape])
     return [
         _place([id(x) for x in windows], _OBJECT, [[address] for address in bodies]),
@@ -81,11 +89,18 @@ def _find(windows: list[Tensor], by_dtype: list[list[Tensor]], usual: list[Tenso
         place(lambda x: [x.storage_offset()]),
         _place(bodies, _BODY, [[address] for address in storages]),
         _place(storages, _STORAGE, [[x.untyped_storage().data_ptr()] for x in windows]),
+        _the_place(
+            (all(words[at] for words in noted) and not any(words[at] for words in fresh) for at in range(_BODY)),
+            ctypes.sizeof(_WORD),
+        ),
     ]
 
 
-def _probes() -> tuple[list[Tensor], list[list[Tensor]], list[Tensor], list[Tensor]]:
-    """Return windows on memory, two tensors of each dtype, usual tensors, and others, which the core mustn't read."""
+def _probes() -> tuple[list[Tensor], list[list[Tensor]], list[Tensor], list[Tensor], list[Tensor]]:
+    """Return windows on memory, two tensors of each dtype, some with derivatives, all these, and others.
+
+    The core mustn't read the last ones.
+    """
     with torch.inference_mode(mode=False), torch.enable_grad():
         windows = [
             torch.from_numpy(np.zeros(3000)).as_strided((3, 5, 7), (1031, 97, 13), 11),
@@ -94,13 +109,14 @@ def _probes() -> tuple[list[Tensor], list[list[Tensor]], list[Tensor], list[Tens
         by_dtype = [
             [torch.empty(shape, dtype=dtype, device="cpu") for shape in ((2,), (1, 3))] for dtype in DTYPES.values()
         ]
-        watched = torch.zeros(2, device="cpu", requires_grad=True)
+        leaf = torch.zeros(2, device="cpu", requires_grad=True)
+        watched = [leaf, leaf * 2, leaf[1:]]
         conjugate = torch.zeros(2, dtype=torch.complex64, device="cpu").conj()
         others = [conjugate, conjugate.imag, torch.empty(2, device="meta"), torch.zeros(2, device="cpu").to_sparse()]
     with torch.inference_mode():
         others.append(torch.zeros(2, device="cpu"))
-    usual = [*windows, *(x for pair in by_dtype for x in pair), watched, watched * 2, watched[1:]]
-    return windows, by_dtype, usual, others
+    usual = [*windows, *(x for pair in by_dtype for x in pair), *watched]
+    return windows, by_dtype, watched, usual, others
 
 
 def offer() -> bool:
@@ -114,11 +130,11 @@ def offer() -> bool:
 
 
 def _is_taken() -> bool:
-    windows, by_dtype, usual, others = _probes()
+    windows, by_dtype, watched, usual, others = _probes()
     if {type(x) for x in (*usual, *others)} != {Tensor}:
         return False
     try:
-        places = _find(windows, by_dtype, usual, others)
+        places = _find(windows, by_dtype, watched, usual, others)
     except ValueError:
         return False
     return bool(core.take_fields(Tensor, places, usual, "stored_strides"))

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from ..._native import core
 from ...errors import InplaceUpdateError
 from ..base.abilities import STORED as ALL_STORED
 from ..kernels import Applied
@@ -273,8 +274,37 @@ def reducing(native: Kernel, x: Tensor, axis: tuple[int, ...], keepdims: bool) -
     return native if len(axis) == x.dim() and not keepdims else Applied(native, axis, keepdims)
 
 
+def _never(x: Tensor) -> bool:
+    return False
+
+
+def _unknown(x: Tensor) -> bool | None:
+    return None
+
+
+# What the compiled core sees at once: whether no derivative can be taken, and whether a few elements are finite.
+is_unwatched: Callable[[Tensor], bool] = _never if core is None else core.is_unwatched
+are_few_finite: Callable[[Tensor], bool | None] = _unknown if core is None else core.is_finite
+
+
+def unwatched(kernel: Kernel, otherwise: Kernel) -> Kernel:
+    """Return a kernel that calls another one for tensors through which no derivative can be taken.
+
+    Parameters
+    ----------
+    kernel
+        Serves tensors through which none can be taken, which the compiled core sees at once.
+    otherwise
+        Takes the same arguments, and serves all tensors.
+    """
+    made: Kernel = otherwise if core is None else core.Unwatched(kernel, otherwise)
+    return made
+
+
 def is_plain(x: Tensor) -> bool:
-    """Return whether no derivative is taken through a tensor, nor a transformation of torch running."""
+    """Return whether no derivative is taken through a tensor: none that is known, and no transformation is running."""
+    if is_unwatched(x):
+        return True
     return not x.requires_grad and forward_ad._current_level < 0 and peek_interpreter_stack() is None
 
 
@@ -283,6 +313,9 @@ def is_finite(x: Tensor) -> bool:
 
     On an accelerator it would take time to look at values.
     """
+    told = are_few_finite(x)
+    if told is not None:
+        return told
     if not x.is_cpu:
         return False
     try:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import (
+    Applied,
     bound_by,
     composed_on_host,
     declines,
@@ -47,6 +48,7 @@ from ._shared import (
     parts,
     takes_number,
 )
+from ._shared import unwatched as _unwatched
 
 # -- right as they are ----------------------------------------------------------------------------------------------
 
@@ -254,10 +256,14 @@ def _clipping(*, min: float, max: float) -> Callable[..., Any]:
     return clipping
 
 
+def _clamp(x: Tensor, min: float, max: float) -> Any:
+    return torch.clamp(x, min, max) if is_plain(x) else NotImplemented
+
+
 def _know_clipping(x: Tensor, *, min: float, max: float) -> Callable[..., Any] | None:
     if not takes_number(x.dtype, min) or not takes_number(x.dtype, max):
         return None
-    return lambda x, /: x.clamp(min, max) if is_plain(x) else NotImplemented
+    return Applied(_unwatched(torch.clamp, _clamp), min, max)
 
 
 @known_by(_know_clipping)

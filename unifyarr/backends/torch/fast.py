@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
 
 from ..base.plain import EXACT, LEARNT, Beside, Plain
 from . import _together
 from ._complex import pow_number
 from ._division import floor_divide_floats
 from ._items import get_copy, get_item, get_transpose, set_item
-from ._private import count_modes, foreach_in_place, peek_interpreter_stack
-from ._shared import COMPLEX, NUMPY_DTYPES, ODD_POWERS, SIGNED_INTEGER, WIDE, as_method, takes_number
+from ._private import count_modes, foreach_in_place
+from ._shared import COMPLEX, NUMPY_DTYPES, ODD_POWERS, SIGNED_INTEGER, WIDE, as_method, is_plain, takes_number
 from ._targets import into
 
 _CPU = torch.device("cpu")
@@ -70,18 +69,15 @@ def _divided(value: float, x: Tensor) -> Any:
 
 
 def _as_floats(x: Tensor, value: float) -> Tensor:
-    return x.to(torch.float64).div(value)
+    return torch.div(x.double(), value)
 
 
 def _limited(native: Callable[..., Tensor]) -> Callable[..., Any]:
     def limit(x: Tensor, value: float) -> Any:
         dtype = x.dtype
         fits = -128 <= value <= 127 if dtype in _FLOATING else takes_number(dtype, value)
-        # Where both are equal, the engine's derivative is another one than that of the maximum of arrays: as
-        # ``is_plain`` does, without the call.
-        if not fits or x.requires_grad or forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
-            return NotImplemented
-        return native(x, value)
+        # Where both are equal, the engine's derivative is another one than that of the maximum of arrays.
+        return native(x, value) if fits and is_plain(x) else NotImplemented
 
     return limit
 
@@ -92,8 +88,8 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
         return NotImplemented
     kind = type(obj)
     if kind is Tensor:
-        is_plain = obj.layout is torch.strided and not obj.is_nested and obj.dtype in NUMPY_DTYPES
-        return obj if is_plain else NotImplemented
+        is_known = obj.layout is torch.strided and not obj.is_nested and obj.dtype in NUMPY_DTYPES
+        return obj if is_known else NotImplemented
     if count_modes():
         # The default device may be another one.
         return NotImplemented
@@ -169,7 +165,7 @@ PLAIN: dict[str, Plain] = {
             **dict.fromkeys(WIDE, Beside(_power_to)),
         },
     ),
-    "matmul": Plain(kernels=dict.fromkeys(_FLOATING, Tensor.matmul)),
+    "matmul": Plain(kernels=dict.fromkeys(_FLOATING, torch.matmul)),
     "asarray": Plain(kernel=asarray),
 }
 ITEMS: dict[str, Callable[..., Any]] = {

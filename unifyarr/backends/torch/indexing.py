@@ -14,6 +14,7 @@ from ..kernels import bound_by, check_number, known_by, worked_around
 from ._indices import Window, check_bounds, check_device_bounds, forward, last_values, last_writes
 from ._overlap import independent
 from ._shared import UNSIGNED, as_dtype, as_signed, is_plain, writes
+from ._shared import is_unwatched as _is_unwatched
 
 # From this many elements on, torch writes with several threads, in no particular order.
 _PARALLEL = 32768
@@ -114,9 +115,9 @@ def _know_take(x: Tensor, indices: Tensor, *, axis: int | None) -> Callable[[Ten
     place = axis or 0
 
     def taking(x: Tensor, indices: Tensor, /) -> Tensor:
-        if x.is_cpu and is_plain(x):
+        if _is_unwatched(x) or (x.is_cpu and is_plain(x)):
             try:
-                return x.index_select(place, indices)
+                return torch.index_select(x, place, indices)
             except (IndexError, RuntimeError):
                 pass
         return _pick(x, (indices,), place)

@@ -13,6 +13,7 @@ from ..kernels import Applied, known_by, worked_around
 from ._indices import noting
 from ._order import ranks
 from ._shared import FEW, UNSIGNED, WIDE, as_signed, flip_order, has_accelerator, holds, is_plain
+from ._shared import are_few_finite as _are_few_finite
 
 where = torch.where
 _ORDERED = WIDE | {torch.int64}
@@ -89,7 +90,8 @@ def _know_search(x1: Tensor, x2: Tensor, *sorter: Tensor, side: Any) -> Any:
     arguments = {} if side == "left" else {"side": side}
 
     def searching(x1: Tensor, x2: Tensor, /) -> Tensor:
-        if x1.is_contiguous() and x2.is_contiguous() and math.isfinite(x1.tolist()[-1]):
+        is_told = _are_few_finite(x1) or (x1.is_contiguous() and math.isfinite(x1.tolist()[-1]))
+        if is_told and x2.is_contiguous():
             return torch.searchsorted(x1, x2, **arguments)
         return searchsorted(x1, x2, side=side)
 

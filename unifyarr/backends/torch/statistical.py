@@ -15,10 +15,12 @@ from torch import Tensor
 from ..kernels import Applied, bound_by, known_by, support_native_out, worked_around
 from ._offered import off_host
 from ._shared import (
+    BOOL,
     DTYPES,
     FEW,
     HALF,
     SIGNED,
+    SIGNED_INTEGER,
     WIDE,
     Kernel,
     as_dtype,
@@ -30,6 +32,7 @@ from ._shared import (
     is_plain,
     reducing,
 )
+from ._shared import unwatched as _unwatched
 from .searching import argmax, argmin
 
 Axis = tuple[int, ...]
@@ -75,7 +78,9 @@ def _summing(*, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Callable[..
 
 def _know_sum(x: Tensor, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     native = DTYPES[dtype]
-    return reducing(torch.sum, x, axis, keepdims) if x.dtype is native and native in _KEEPS and axis else None
+    # Sums of integers and masks are of 64 bits by themselves.
+    is_own = x.dtype is native if native is not torch.int64 else x.dtype in SIGNED_INTEGER | BOOL
+    return reducing(torch.sum, x, axis, keepdims) if is_own and native in _KEEPS and axis else None
 
 
 def _know_prod(x: Tensor, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
@@ -167,6 +172,9 @@ def mean(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None)
 def _know_var(x: Tensor, *, axis: Axis, correction: float, keepdims: bool) -> Any:
     if not _is_regular(x, axis, correction):
         return None
+    if correction in (0, 1):
+        # Arguments by place are taken sooner.
+        return Applied(torch.var, axis, bool(correction), keepdims)
     return partial(torch.var, dim=axis, correction=correction, keepdim=keepdims)
 
 
@@ -194,12 +202,13 @@ def _know_std(x: Tensor, *, axis: Axis, correction: float, keepdims: bool) -> An
     if x.dtype not in WIDE or not _is_regular(x, axis, correction):
         return None
 
-    def deviation(x: Tensor, /) -> Tensor:
-        if is_plain(x):
-            return torch.std(x, axis, correction=correction, keepdim=keepdims)
-        return std(x, axis=axis, correction=correction, keepdims=keepdims)
+    if correction in (0, 1):
+        return Applied(_unwatched(torch.std, _deviation), axis, bool(correction), keepdims)
+    return partial(std, axis=axis, correction=correction, keepdims=keepdims)
 
-    return deviation
+
+def _deviation(x: Tensor, axis: Axis, correction: bool, keepdims: bool) -> Tensor:
+    return std(x, axis=axis, correction=correction, keepdims=keepdims)
 
 
 @known_by(_know_std)
