@@ -5,61 +5,35 @@ NumPy's scalar types can be called and tested as in NumPy: ``float64(3)``, ``isi
 
 from __future__ import annotations
 
+import numpy as _numpy
 from numpy import (
     False_,
     ScalarType,
     True_,
     base_repr,
     binary_repr,
-    bool,
-    bool_,
     broadcast_shapes,
-    byte,
-    cdouble,
-    complex64,
-    complex128,
-    complexfloating,
-    csingle,
-    double,
     dtype,
     dtypes,
     e,
     errstate,
     euler_gamma,
     exceptions,
-    float16,
-    float32,
-    float64,
-    floating,
     format_float_positional,
     format_float_scientific,
-    generic,
     get_include,
     get_printoptions,
     geterr,
-    half,
     index_exp,
-    inexact,
     inf,
-    int8,
-    int16,
-    int32,
-    int64,
-    int_,
-    intc,
-    integer,
-    intp,
     isdtype,
     issubdtype,
     iterable,
     little_endian,
-    long,
-    longlong,
     mintypecode,
     nan,
     ndindex,
     newaxis,
-    number,
     pi,
     poly1d,
     printoptions,
@@ -68,27 +42,16 @@ from numpy import (
     sctypeDict,
     set_printoptions,
     seterr,
-    short,
-    signedinteger,
-    single,
     typename,
     typing,
-    ubyte,
-    uint,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    uintc,
-    uintp,
-    ulong,
-    ulonglong,
-    unsignedinteger,
-    ushort,
 )
-from numpy import (  # fmt: skip
-    typecodes as _typecodes,
-)
+from numpy import typecodes as _typecodes
+
+from ._absent import REASONS as _REASONS
+
+_named = {name: vars(_numpy).get(name) for name in _numpy.__all__ if name not in _REASONS}
+_scalars = {name: each for name, each in _named.items() if isinstance(each, type) and issubclass(each, _numpy.generic)}
+globals().update(_scalars)
 
 # Programs go through all codes of a kind: these are of dtypes that arrays hold.
 typecodes: dict[str, str] = {
@@ -96,7 +59,7 @@ typecodes: dict[str, str] = {
 }
 
 # As long as C's where that has no longer double: no engine has one.
-longdouble = float64
-clongdouble = complex128
+longdouble = _numpy.float64
+clongdouble = _numpy.complex128
 
 __all__ = [name for name in globals() if not name.startswith("_") and name != "annotations"]
