@@ -93,6 +93,21 @@ static int can_write_described(const Engine *engine, PyObject *native, PyObject 
            !memcmp(&target.dtype, &given.dtype, sizeof target.dtype);
 }
 
+/* Whether a derivative may be taken through results: the engine may have saved an operand that a target overwrites. -1 with an
+   error set. */
+static int are_results_watched(const Engine *engine, PyObject *natives)
+{
+    /* An engine whose arrays have flags takes none. */
+    PyObject *asked = engine->is_mutable && !engine->flags ? engine->is_watched : NULL;
+    int is_watched = 0;
+    for (Py_ssize_t i = 0; asked && !is_watched && i < PyList_GET_SIZE(natives); i++) {
+        PyObject *told = PyObject_CallOneArg(asked, PyList_GET_ITEM(natives, i));
+        is_watched = told ? PyObject_IsTrue(told) : -1;
+        Py_XDECREF(told);
+    }
+    return is_watched;
+}
+
 /* Write what a program gave, a reference to which is taken over, to targets: one array, or a tuple of them. All of them are
    written, or it's NotImplemented. */
 static PyObject *written(const Told *told, PyObject *result, PyObject *out)
@@ -106,14 +121,15 @@ static PyObject *written(const Told *told, PyObject *result, PyObject *out)
     for (int i = 0; targets && i < told->targets; i++) {
         PyList_SET_ITEM(targets, i, Py_NewRef(told->input[i]));
     }
-    int is_done = natives && targets && leaves.arrays ? 0 : -1;
-    if (!is_done && told->targets == 1) {
+    int is_watched = natives && targets && leaves.arrays ? are_results_watched(told->engine, natives) : -1;
+    int is_done = is_watched < 0 ? -1 : 0;
+    if (!is_watched && told->targets == 1) {
         is_done = can_write_described(told->engine, told->input[0], PyList_GET_ITEM(natives, 0));
         if (is_done > 0 && PyObject_SetItem(told->input[0], Py_Ellipsis, PyList_GET_ITEM(natives, 0)) < 0) {
             is_done = -1;
         }
     }
-    is_done = is_done ? is_done : write_leaves(&leaves, natives);
+    is_done = is_done || is_watched ? is_done : write_leaves(&leaves, natives);
     Py_XDECREF(natives);
     forget_leaves(&leaves);
     return is_done < 0 ? NULL : Py_NewRef(is_done ? out : Py_NotImplemented);

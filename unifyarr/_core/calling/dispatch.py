@@ -263,7 +263,11 @@ class Dispatcher:
             or len(results) != len(targets)
         ):
             return NotImplemented
-        return out if assign_at_once(targets, [x._native for x in results]) else NotImplemented
+        natives = [x._native for x in results]
+        if backend.mutable and backend.is_watched(*natives):
+            # Autograd may have saved an operand that ``out`` overwrites.
+            return NotImplemented
+        return out if assign_at_once(targets, natives) else NotImplemented
 
     def _run(self, program: Callable[..., Any], inputs: list[object], backend: Handle) -> Any:
         """Run the program of a known call; ``NotImplemented`` leaves the call to the stack of concerns."""

@@ -97,7 +97,7 @@ class Shortcuts(dict[Hashable, Any]):
             self.by_layout = True
             self.clear()
             return
-        found = self._shortcut(notes, result, operands, backend, writes=out is not None)
+        found = self._shortcut(notes, result, operands, backend)
         if found is None:
             tell_general(self._name, operands)
         if found is None or (out is not None and not _is_alike(out, result)):
@@ -145,14 +145,13 @@ class Shortcuts(dict[Hashable, Any]):
         return True
 
     def _shortcut(
-        self, notes: Recording, result: object, operands: list[Array | None], backend: Handle, *, writes: bool
+        self, notes: Recording, result: object, operands: list[Array | None], backend: Handle
     ) -> Callable[..., object] | None:
         if not notes.is_repeatable:
             return None
         program = Builder(operands, backend, whole=self._takes_arrays)
         asked = self._takes_arrays or self._takes_nothing or backend.trace_cell is None
-        # Autograd may have saved an operand that ``out`` overwrites.
-        _guard(program, backend, asked=asked, watches_gradients=writes or notes.watches_gradients)
+        _guard(program, backend, asked=asked, watches_gradients=notes.watches_gradients)
         if self._takes_arrays:
             return _whole(program, notes, result, operands, backend)
         if type(result) is not Array:
