@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.declaring import fast
+from unifyarr._core.declaring import plain
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
 from unifyarr._core.values.lazily import cached_property
@@ -178,16 +178,16 @@ def test_a_backend_is_loaded_while_functions_are_declared(monkeypatch: pytest.Mo
             return iter(dict.values(self.declarations))
 
     growing = Growing(DECLARATIONS)
-    install, first = fast.install, next(iter(DECLARATIONS.values()))
+    let_cast, first = plain.let_cast, next(iter(DECLARATIONS.values()))
 
-    def install_and_grow(handle: Any, declaration: Any) -> None:
+    def cast_and_grow(handle: Any, declaration: Any) -> None:
         growing[f"new {len(growing)}"] = first
         if len(growing) < 5000:
-            install(handle, declaration)
+            let_cast(handle, declaration)
 
-    monkeypatch.setattr(fast, "DECLARATIONS", growing)
-    monkeypatch.setattr(fast, "install", install_and_grow)
-    fast.install_all(load("numpy"))
+    monkeypatch.setattr(plain, "DECLARATIONS", growing)
+    monkeypatch.setattr(plain, "let_cast", cast_and_grow)
+    plain.let_all_cast(load("numpy"))
 
 
 def test_an_attribute_is_computed_once_and_is_one_for_all() -> None:

@@ -6,8 +6,6 @@ so that the number itself stands for it, which Python computes with at once.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,14 +15,12 @@ from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle
 from ..engines.registry import when_loaded
-from ..engines.tracing import mode
 from ..values import above
 from .array import Array, blank, register
 from .operators import Operators
 from .ownership import LOCK
 from .slots import Slots
 
-running_mode = mode.get
 # Under the property of the same name.
 _slot_of_native: Any = Slots._native
 # With these the arithmetic of numbers is that of arrays, bit for bit; integers overflow with a warning.
@@ -90,11 +86,6 @@ def _exchange(x: Any) -> None:
             x.__class__ = Array  # type: ignore[assignment]
 
 
-def _settled(x: object) -> Any:
-    become_array(x)
-    return x
-
-
 def _as_array(name: str) -> Any:
     def method(self: Element, /, *others: object) -> object:
         become_array(self)
@@ -134,23 +125,10 @@ class Element(Array):
     def dtype(self) -> DType:
         """The dtype."""
         number = self._element
-        return dtypes.BY_NUMPY[np.dtype(type(number))] if number is not None else _settled(self).dtype
-
-    def __float__(self) -> float:
-        number = self._element
-        return float(number if type(number) in REALS and running_mode() is None else _settled(self))
-
-    def __int__(self) -> int:
-        number = self._element
-        return int(number if type(number) in WHOLE and running_mode() is None else _settled(self))
-
-    def __index__(self) -> int:
-        number = self._element
-        return operator.index(number if type(number) in WHOLE and running_mode() is None else _settled(self))
-
-    def __bool__(self) -> bool:
-        number = self._element
-        return bool(number if type(number) in _TRUTHS and running_mode() is None else _settled(self))
+        if number is not None:
+            return dtypes.BY_NUMPY[np.dtype(type(number))]
+        become_array(self)
+        return self.dtype
 
     # As of every array: with ``__eq__`` Python asks again.
     __hash__ = None
@@ -159,40 +137,8 @@ class Element(Array):
 blank_element = blank(Element)
 
 
-def _operator(name: str, compute: Callable[[object, object], object], kinds: frozenset[type]) -> object:
-    """Return an operator that computes with numbers; the one of arrays does what is left."""
-    is_reflected, is_in_place = name[2] == "r", name[2] == "i"
-    otherwise = _as_array(name)
-
-    def method(self: Element, other: Any, /) -> object:
-        number = self._element
-        if type(number) in kinds and running_mode() is None:
-            second = number_of(other, self)
-            try:
-                result = (
-                    None if second is None else compute(second, number) if is_reflected else compute(number, second)
-                )
-            except (ZeroDivisionError, OverflowError):
-                # 1 / 0, or an integer beyond all floats: arrays have their own ways there.
-                result = None
-            if result is not None and not is_in_place:
-                return element(result, self._backend)
-            # No call stands between these lines: another thread may have asked for the memory, or written.
-            if result is not None and self._element is number:
-                self._element = result
-                return self
-        return otherwise(self, other)
-
-    method.__name__ = name
-    return method
-
-
-_ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv}
-_COMPARISONS = {each: getattr(operator, each) for each in ("lt", "le", "gt", "ge", "eq", "ne")}
-
-
 def _put_in() -> None:
-    """Give elements the operators in Python, or have the core compute with their numbers."""
+    """Have the core compute with the numbers of elements; without it their operators are those of arrays."""
     if core is not None:
         core.set_up_elements(Element, become_array, number_of, NUMBERS, FLOATS, REALS, WHOLE, _TRUTHS)
         for name in ("__bool__", "__float__", "__int__", "__index__"):
@@ -201,12 +147,6 @@ def _put_in() -> None:
     for name, value in vars(Operators).items():
         if callable(value) and name not in vars(Element):
             setattr(Element, name, _as_array(name))
-    for form in ("", "r", "i"):
-        for word, compute in _ARITHMETIC.items():
-            name = f"__{form}{word}__"
-            setattr(Element, name, _operator(name, compute, FLOATS))
-    for word, compute in _COMPARISONS.items():
-        setattr(Element, f"__{word}__", _operator(f"__{word}__", compute, REALS))
 
 
 _put_in()

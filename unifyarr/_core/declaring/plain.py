@@ -41,8 +41,7 @@ def serve(backend: Handle) -> None:
     """Serve plain calls on a backend from now on."""
     if type(backend.engine).casting is not Backend.casting:
         CASTING.append(backend)
-        for declaration in list(DECLARATIONS.values()):
-            let_cast(backend, declaration)
+        let_all_cast(backend)
     if core is not None:
         # NumPy's own functions compute in dtypes that only store numbers, too.
         backend.stored = dtypes.USED if backend.native_type is np.ndarray else None
@@ -68,6 +67,12 @@ def plain_call(backend: Handle, name: str) -> FastPath:
     rest = whole, given.rest_right, given.rest_left, given.into_any, None, None
     others = given.large if backend.large else None, given.together, given.into_otherwise, learn, given.by_place
     return core.PlainCall(backend, tables, rest, *others)  # type: ignore[no-any-return]
+
+
+def let_all_cast(backend: Handle) -> None:
+    """Make kernels cast their operands, of all functions that have been declared."""
+    for declaration in list(DECLARATIONS.values()):
+        let_cast(backend, declaration)
 
 
 def let_cast(backend: Handle, declaration: Declaration) -> None:
