@@ -177,7 +177,11 @@ def test_numbers_are_known_to_the_compiler(compilations: Compilations) -> None:
     assert all(node.op != "get_attr" for node in graph.graph.nodes)
 
 
-def test_loops_random_numbers_and_what_may_raise_stay_between_regions(compilations: Compilations) -> None:
+def test_loops_random_numbers_and_what_may_raise_stay_between_regions(
+    compilations: Compilations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unifyarr.graph.fusion.lowering.FEWEST", 2)
+
     def function(x: Any, places: Any, generator: Any) -> Any:
         y = ua.fori_loop(0, 3, lambda i, y: y * 1.5 - i, ua.exp(x) + 1.0)
         y = ua.sqrt(ua.abs(y)) * 2.0 + generator.normal(size=y.shape)
@@ -465,7 +469,18 @@ def test_fuse_takes_names_of_compilers() -> None:
     assert not any("[" in name and name.startswith(("fused", "inductor")) for name in names)
 
 
-def test_operations_of_users_stay_as_they_are(compilations: Compilations) -> None:
+@pytest.mark.parametrize(("shape", "count"), [((8, 8), 0), ((256, 256), 1)])
+def test_two_operations_are_compiled_on_many_elements(
+    compilations: Compilations, shape: tuple[int, ...], count: int
+) -> None:
+    (x,) = singles("float32", shape)
+    assert len(regions(ua.compile(lambda x: x * 2.0 + 1.0, fuse="inductor"), x)) == count
+    assert len(regions(ua.compile(lambda x: ua.sqrt(x * x + 1.0), fuse="inductor"), x)) == 1
+    assert not regions(ua.compile(lambda x: x + 1.0, fuse="inductor"), x)
+
+
+def test_operations_of_users_stay_as_they_are(compilations: Compilations, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unifyarr.graph.fusion.lowering.FEWEST", 2)
     calls = []
 
     @ua.op

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from math import prod
 from typing import Any, NamedTuple
 
 from ..._core.engines.handle import Handle
@@ -30,8 +31,10 @@ from ..kernels.laidout import LaidOut
 from .composed import Composed
 from .other_engines import ByKernels
 
-# A region of fewer operations isn't worth the seconds that its compilation takes.
-FEWEST = 2
+# A region of fewer operations isn't worth its compilation: to call what was compiled takes as long as three kernels on
+# few elements. On as many elements as these two operations are worth it.
+FEWEST = 3
+_LARGE = 1 << 16
 
 
 class Lowering(NamedTuple):
@@ -65,8 +68,15 @@ def lower(fgraph: FunctionGraph, backend: Handle, lowering: Lowering, strides: S
                 # What is compiled adds up in an order of its own.
                 attempt(fgraph, [(node.outputs[0], node.inputs[0])])
         regions = _Regions(fgraph, backend, lowering, strides)
-        found = [nodes for nodes in regions.by_level() if len(nodes) >= FEWEST]
+        found = list(filter(_is_worth_it, regions.by_level()))
         return sum(_replace(fgraph, backend, lowering, regions, nodes) for nodes in found)
+
+
+def _is_worth_it(nodes: Sequence[Apply]) -> bool:
+    types = [each.type for node in nodes for each in (*node.inputs, *node.outputs)]
+    # A region has no lengths that aren't known.
+    is_large = any(type is not None and prod(n or 0 for n in type.shape) >= _LARGE for type in types)
+    return len(nodes) >= (min(FEWEST, 2) if is_large else FEWEST)
 
 
 class _Regions:
