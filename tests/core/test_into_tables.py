@@ -156,3 +156,26 @@ def test_leaves_of_engines_that_compute_in_all_of_them_at_once() -> None:
         c += d
         for leaf, each in zip(c.leaves(), expected, strict=True):
             assert_same(leaf, each.astype(as_numpy(leaf).dtype))
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (2, 1), (), (2, 2, 3), (4,), (1, 2, 3)])
+def test_second_operands_are_broadcast_to_the_target(backend: str, shape: tuple[int, ...]) -> None:
+    skip_unless(backend, "numpy", "torch", why="engines that write their arrays")
+    values, others = np.arange(6.0).reshape(2, 3), np.arange(np.prod(shape)).reshape(shape) + 0.5
+    fits = np.broadcast_shapes((2, 3), others.shape) == (2, 3) if shape != (4,) else False
+    for _ in range(3):
+        x, other, out = ua.asarray(values, copy=True), ua.asarray(others), ua.zeros((2, 3), dtype="float64")
+        if not fits:
+            for call in (lambda: x.__iadd__(other), lambda: ua.add(x, other, out=out)):
+                with pytest.raises(ua.errors.ShapeError):
+                    call()
+            assert_same(x, values)
+            assert_same(out, np.zeros((2, 3)))
+            continue
+        assert ua.add(x, other, out=out) is out
+        x += other
+        assert_same(x, values + others)
+        assert_same(out, values + others)
+    m = ua.asarray(values, copy=True)
+    m += m[1]
+    assert_same(m, values + values[1])

@@ -24,7 +24,21 @@ static int reads_first(const Engine *engine)
     return engine->native_type == numpy_array;
 }
 
-/* Whether the operands, of which the second one may be NULL, have the shape of the target, and lie apart from it or are it. */
+/* Whether a kernel may read a second operand while it writes a target: it's broadcast to the target's shape, and lies apart. */
+static int is_broadcast_beside(const Engine *engine, PyObject *native, const Layout *out, uintptr_t start, uintptr_t end)
+{
+    Layout layout;
+    uintptr_t first, last;
+    int fits = place(engine->exchange, native, &layout, &first, &last) && is_on_same_device(&layout, out) &&
+               layout.ndim <= out->ndim && (last <= start || end <= first);
+    for (int32_t i = 1; fits && i <= layout.ndim; i++) {
+        fits = layout.shape[layout.ndim - i] == 1 || layout.shape[layout.ndim - i] == out->shape[out->ndim - i];
+    }
+    return fits;
+}
+
+/* Whether the operands, of which the second one may be NULL, fit the target, and lie apart from it or are it: the first has
+   its shape, the second is broadcast to it. */
 static int fits_target(const Engine *engine, PyObject *one, PyObject *two, PyObject *out)
 {
     if (reads_first(engine)) {
@@ -36,7 +50,7 @@ static int fits_target(const Engine *engine, PyObject *one, PyObject *two, PyObj
         return 0;
     }
     return (one == out || is_beside(engine->exchange, one, &layout, start, end)) &&
-           (!two || two == out || two == one || is_beside(engine->exchange, two, &layout, start, end));
+           (!two || two == out || two == one || is_broadcast_beside(engine, two, &layout, start, end));
 }
 
 /* Whether the engine lets a target be written. */
