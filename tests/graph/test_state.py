@@ -203,10 +203,6 @@ def test_bodies_assign_no_arrays(backend: str, body: str, which: str) -> None:
             # An object that isn't of the trace is put there at the first call, as a number is.
             continue
 
-        if gc.get_freeze_count() and name == "global":
-            # The suite has frozen the modules, whose variables the collector names no more.
-            called = "array"
-
         def function(x: Any) -> Any:
             def kept(y: Any) -> Any:
                 keep({"its own": y, "of the function around": x, "from outside": outside}[which])

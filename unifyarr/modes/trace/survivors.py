@@ -203,7 +203,15 @@ class Search:
             if not above:
                 break
             level = above
-        return None if meets_frames else name
+        return None if meets_frames else name or self._global(level)
+
+    def _global(self, level: Sequence[object]) -> str:
+        """Return a name for the variable of a module that keeps one of some objects: ``gc.freeze`` hides modules."""
+        for name, module in list(sys.modules.items()):
+            for key, value in list(getattr(module, "__dict__", {}).items()):
+                if any(value is each for each in level):
+                    return f"the global {key}{self._ways[id(value)]} of {name}"
+        return ""
 
     def holder(self, namespace: dict[str, object], name: str) -> str | None:
         """Return a name for a variable or attribute of a namespace, as that of what keeps its value."""
