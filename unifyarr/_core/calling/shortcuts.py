@@ -23,6 +23,7 @@ from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded, running
 from ..writing.inplace import check_target
+from ..writing.storing import MOST_COPIED
 from .call_log import tell_general
 from .invoke import store_out, store_several
 from .programs import CALL, EQUAL, GET, TUPLE, Builder
@@ -62,6 +63,10 @@ class Shortcuts(dict[Hashable, Any]):
             return self._general(call)
         for each in targets_of(call.out):
             check_target(each)
+        if backend.mutable and any(x._native.nbytes > MOST_COPIED for x in targets_of(call.out)):
+            # A recording would compute beside a target that the kernel may write to.
+            self[key] = declines
+            return self._general(call)
         arrays = [x for x in call.operands() if isinstance(x, Array)]
         plain = all(type(x._native) is backend.native_type for x in arrays)
         # A record for derivatives sees what the kernels of its backend do.
