@@ -196,3 +196,12 @@ def test_other_values_keep_their_bits(backend: str) -> None:
     for values in given:
         found: Any = load("torch").computed(values, device=torch.device("sim:1"))
         assert found.cpu().numpy().tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize("alpha", [1.0, -1.5, 0.0, -0.0])
+def test_elu_of_zero_is_zero(backend: str, alpha: float) -> None:
+    x = np.array([0.0, -0.0, 1.0, -1.0])
+    assert_bits(
+        ua.nn.elu(there(x), alpha=alpha) * 0.0 + ua.nn.elu(there(x), alpha=alpha),
+        numpys(lambda x: ua.nn.elu(x, alpha=alpha) * 0.0 + ua.nn.elu(x, alpha=alpha), x),
+    )

@@ -20,6 +20,7 @@ from unifyarr.graph.fusion.index_maps import seen
 from unifyarr.graph.fusion.machine import is_compiled
 from unifyarr.graph.fusion.region import Axis, FusedStep
 
+from ...natives import on_host
 from .fused_programs import bits, compare
 
 pytestmark = [
@@ -310,6 +311,7 @@ def test_equal_regions_are_run_by_one_program() -> None:
     assert len(set(fusedop._RUNS.keys()) - before) == 1
 
 
+@on_host("they are fused by NumPy's loops")
 @pytest.mark.parametrize("engine", ["numpy", "torch"])
 def test_operations_of_single_elements_are_one_function(engine: str) -> None:
     if engine not in ua.available_backends():

@@ -15,7 +15,7 @@ import unifyarr as ua
 from tests.graph.fusion.small_chunks import in_threads
 from tests.graph.fusion.test_fusion import matrix, names, only, vector
 from tests.graph.fusion.test_machine import F8, ufunc, whole
-from tests.natives import skip_unless
+from tests.natives import on_host, skip_unless
 from tests.oracle import few
 from unifyarr.graph.fusion import machine
 from unifyarr.graph.fusion.region import Axis, FusedRegion, Operand
@@ -261,6 +261,7 @@ def test_shifts_in_a_loop(wait: bool) -> None:
     assert found.tolist() == x.tolist()
 
 
+@on_host("shifts are fused by NumPy's loops")
 def test_shifts_of_torchs_tensors(wait: bool) -> None:
     skip_unless("torch", *ua.available_backends(), why="torch")
     x = np.random.default_rng(0).integers(0, 2, (40, 90))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -92,7 +93,8 @@ _LOW = -1000.0
 _nan_far_down = worked_around("it multiplies minus infinity by 0, which is NaN")
 
 
-@off_host
+# Of zero its product with a number that has the sign would be a negative zero.
+@functools.partial(off_host, unless=lambda x, *, alpha: not alpha > 0)
 def elu(x: Tensor, /, *, alpha: float) -> Tensor:
     return functional.elu(x, alpha)
 
