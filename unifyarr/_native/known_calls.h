@@ -38,17 +38,12 @@ static PyObject *leave_refused(const Function *function, const Engine *engine)
     return NULL;
 }
 
-/* As in `writing/storing.py`. */
-enum { MOST_COPIED = 1 << 15 };
-
-/* Whether results may be computed before they are written to targets; -1 with an error set. */
-static int may_copy(Engine *engine, PyObject *const *targets, Py_ssize_t count)
+/* Whether targets may be written, as far as their engine tells by flags; -1 with an error set. */
+static int may_write(Engine *engine, PyObject *const *targets, Py_ssize_t count)
 {
     int may = 1;
-    for (Py_ssize_t i = 0; engine->is_mutable && i < count && may > 0; i++) {
-        Py_ssize_t bytes = bytes_of(engine, targets[i]);
-        may = bytes < 0 ? -1 : bytes <= MOST_COPIED;
-        may = may > 0 && engine->flags ? is_writable(engine, targets[i]) : may;
+    for (Py_ssize_t i = 0; engine->is_mutable && engine->flags && i < count && may > 0; i++) {
+        may = is_writable(engine, targets[i]);
     }
     return may;
 }
@@ -164,7 +159,7 @@ static PyObject *run_into(const Function *function, const Told *told, PyObject *
             Py_SETREF(result, Py_NewRef(Py_NotImplemented));
         }
     } else {
-        int may = may_copy((Engine *)told->engine, told->input, told->targets);
+        int may = may_write((Engine *)told->engine, told->input, told->targets);
         if (may > 0) {
             result = call_kernel(first, told->input + told->targets, told->inputs - told->targets, NULL);
             result = result && result != Py_NotImplemented ? written(told, result, out) : result;

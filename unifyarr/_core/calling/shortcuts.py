@@ -20,10 +20,10 @@ from ...backends.base import Backend
 from ..arrays.array import Array, owner, wrap
 from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
-from ..engines.handle import Handle, declines
+from ..engines.handle import Handle, declines, has_one_device
 from ..engines.tracing import recorded, running
+from ..values.native import Native
 from ..writing.inplace import check_target
-from ..writing.storing import MOST_COPIED
 from .call_log import tell_general
 from .invoke import store_out, store_several
 from .programs import CALL, EQUAL, GET, TUPLE, Builder
@@ -63,8 +63,8 @@ class Shortcuts(dict[Hashable, Any]):
             return self._general(call)
         for each in targets_of(call.out):
             check_target(each)
-        if backend.mutable and any(x._native.nbytes > MOST_COPIED for x in targets_of(call.out)):
-            # A recording would compute beside a target that the kernel may write to.
+        if any(_is_written_into(x._native, backend) for x in targets_of(call.out)):
+            # A known call computes beside its targets, and so would the recording.
             self[key] = declines
             return self._general(call)
         arrays = [x for x in call.operands() if isinstance(x, Array)]
@@ -191,6 +191,17 @@ class Shortcuts(dict[Hashable, Any]):
         _guard(program, backend, asked=False, watches_gradients=notes.watches_gradients)
         program.compute(steps, notes.constants, slots)
         return program.returning(slots[0])
+
+
+# The most bytes of a target for which a result is computed first and copied: of more, memory counts.
+_MOST_COPIED = 1 << 15
+
+
+def _is_written_into(native: Native, backend: Handle) -> bool:
+    """Return whether results should go to the memory of a target: of many bytes, or on several devices."""
+    if not backend.mutable and not backend.destroys:
+        return False
+    return native.nbytes > _MOST_COPIED or not (backend.mutable or has_one_device(backend))
 
 
 def targets_of(out: Any) -> tuple[Array, ...]:

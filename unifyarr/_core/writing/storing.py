@@ -16,8 +16,6 @@ from ..values.lengths import PartialShape
 from ..values.native import Native
 from .inplace import finish_all
 
-# The most bytes of a target for which a result is computed first and copied: of more, memory counts.
-MOST_COPIED = 1 << 15
 _ID_OF_NONE = id(None)
 
 
