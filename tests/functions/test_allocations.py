@@ -8,7 +8,7 @@ import pytest
 import unifyarr as ua
 
 from ..allocations import ENTRIES, MEASURES, Allocations, calls, of_numpy, profiled
-from ..natives import skip_unless
+from ..natives import on_host, skip_off_host, skip_unless
 from ..oracle import as_numpy
 
 # A row is small beside the whole, and what Python itself keeps for a call is smaller.
@@ -20,6 +20,8 @@ BOOKKEEPING = SIZE // 32
 @profiled
 @pytest.mark.parametrize("name", ENTRIES)
 def test_no_more_arrays_than_by_hand(backend: str, name: str) -> None:
+    if name == "layer_norm":
+        skip_off_host(backend, "rows whose squares might overflow are made smaller there, in memory of their own")
     skip_unless(backend, *MEASURES, why="an engine whose allocations can be counted")
     made = {who: MEASURES[backend](call, SIZE) for who, call in calls(ENTRIES[name], backend, SHAPE).items()}
     ours, by_hand = made["unifyarr"], made["by hand"]
@@ -57,6 +59,7 @@ def test_what_is_counted() -> None:
     assert of_numpy(lambda: [np.exp(x), np.exp(x)], x.nbytes).count == 2
 
 
+@on_host("its allocations are counted")
 @profiled
 def test_what_is_counted_on_torch() -> None:
     torch = pytest.importorskip("torch", reason="torch is not under test")
