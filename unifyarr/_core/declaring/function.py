@@ -27,7 +27,7 @@ class PythonFunction:
             self._dispatcher = self._prepare(self)
         return self._dispatcher
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> object:
+    def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Call the function."""
         dispatcher = self._dispatcher or self.dispatcher
         try:

@@ -91,7 +91,7 @@ def explains(what: str) -> Callable[[Function], Function]:
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
-        def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(x: object, *args: object, **kwargs: object) -> Any:
             try:
                 return function(x, *args, **kwargs)
             except Exception as error:

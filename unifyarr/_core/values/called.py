@@ -78,7 +78,7 @@ def _name_of(function: Any) -> str | None:
 
 def _named(function: Function, name: str) -> Function:
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         try:
             return function(*args, **kwargs)
         except Exception as error:

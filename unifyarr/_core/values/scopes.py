@@ -39,7 +39,7 @@ class Managed(Generic[Value]):
         """Return the function with the scope around each call."""
 
         @functools.wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def called(*args: object, **kwargs: object) -> Any:
             with type(self)(self._manage):
                 return function(*args, **kwargs)
 
