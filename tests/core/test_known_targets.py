@@ -131,7 +131,7 @@ def test_a_target_of_many_elements(backend: str) -> None:
 
 def test_a_large_buffer_is_written_over_at_every_call(backend: str) -> None:
     skip_unless(backend, "jax", why="an engine whose kernels may take a buffer for their result")
-    x, y = ua.ones((200, 200)), ua.ones((200, 200))
+    x, y = ua.ones((500, 500)), ua.ones((500, 500))
     x += y
     # The first write of what ``ones`` gave copies it, since XLA may keep constants.
     where = [x._native.unsafe_buffer_pointer()]
