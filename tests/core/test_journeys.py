@@ -123,6 +123,8 @@ def of_numbers(x: ua.Array) -> ua.Array:
 
 def test_a_gradient(backend: str) -> None:
     skip_unless(backend, "numpy", why="an engine whose derivatives are ours")
+    if core is None:
+        pytest.skip("the compiled core asks the tape for its fast calls")
     named = journey("modes")
     assert len(named) > 8
     ua.grad(of_numbers)(ua.asarray([1.0, 2.0]))

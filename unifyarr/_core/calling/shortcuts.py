@@ -22,7 +22,6 @@ from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines, has_one_device
 from ..engines.tracing import recorded, running
-from ..values.native import Native
 from ..writing.inplace import check_target
 from .call_log import tell_general
 from .invoke import store_out, store_several
@@ -63,7 +62,7 @@ class Shortcuts(dict[Hashable, Any]):
             return self._general(call)
         for each in targets_of(call.out):
             check_target(each)
-        if any(_is_written_into(x._native, backend) for x in targets_of(call.out)):
+        if any(_is_written_into(x, backend) for x in targets_of(call.out)):
             # A known call computes beside its targets, and so would the recording.
             self[key] = declines
             return self._general(call)
@@ -197,11 +196,11 @@ class Shortcuts(dict[Hashable, Any]):
 _MOST_COPIED = 1 << 15
 
 
-def _is_written_into(native: Native, backend: Handle) -> bool:
-    """Return whether results should go to the memory of a target: of many bytes, or on several devices."""
+def _is_written_into(out: Array, backend: Handle) -> bool:
+    """Return whether results should go to the memory of a target: one of many bytes, or on several devices."""
     if not backend.mutable and not backend.destroys:
         return False
-    return native.nbytes > _MOST_COPIED or not (backend.mutable or has_one_device(backend))
+    return out._native.nbytes > _MOST_COPIED or not (backend.mutable or has_one_device(backend))
 
 
 def targets_of(out: Any) -> tuple[Array, ...]:
