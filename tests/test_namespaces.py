@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pickle
 import subprocess
 import sys
@@ -88,3 +89,22 @@ def test_a_namespace_has_numpys_names_that_xarray_asks_it_for(backend: str) -> N
     assert windows.tolist() == [[[1, 2], [2, 3]], [[4, 5], [5, 6]]]
     # The standard has none of them, so that they aren't listed.
     assert not {"cumsum", "cumprod", "lib"} & set(dir(xp))
+
+
+def test_public_names_have_the_same_order_in_every_process() -> None:
+    program = (
+        "import unifyarr, unifyarr.numpy as unp\n"
+        "spaces = unifyarr, unp, unp.fft, unp.linalg, unp.random\n"
+        "print([name for space in spaces for name in space.__all__])"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(seen) == 1

@@ -58,7 +58,7 @@ from ._ufunc import ufunc
 from ._vectorize import vectorize
 
 _publish(_numpy, globals())
-__all__ = [name for name in globals() if not name.startswith("_") and name != "annotations"]
+__all__ = sorted(name for name in globals() if not name.startswith("_") and name != "annotations")
 
 
 def __getattr__(name: str) -> _Any:

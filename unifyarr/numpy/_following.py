@@ -62,7 +62,8 @@ def publish(theirs: ModuleType, space: dict[str, Any]) -> list[str]:
 
     Return these names: no list of exports repeats them.
     """
-    names = [name for name in theirs.__all__ if callable(each := vars(theirs).get(name)) and each in COUNTERPARTS]
+    # NumPy's own list has another order in each process.
+    names = sorted(name for name in theirs.__all__ if callable(each := vars(theirs).get(name)) and each in COUNTERPARTS)
     space.update({name: COUNTERPARTS[vars(theirs)[name]] for name in names})
     return names
 

@@ -49,7 +49,7 @@ from numpy import typecodes as _typecodes
 
 from ._absent import REASONS as _REASONS
 
-_named = {name: vars(_numpy).get(name) for name in _numpy.__all__ if name not in _REASONS}
+_named = {name: vars(_numpy).get(name) for name in sorted(_numpy.__all__) if name not in _REASONS}
 _scalars = {name: each for name, each in _named.items() if isinstance(each, type) and issubclass(each, _numpy.generic)}
 globals().update(_scalars)
 
@@ -62,4 +62,4 @@ typecodes: dict[str, str] = {
 longdouble = _numpy.float64
 clongdouble = _numpy.complex128
 
-__all__ = [name for name in globals() if not name.startswith("_") and name != "annotations"]
+__all__ = sorted(name for name in globals() if not name.startswith("_") and name != "annotations")
