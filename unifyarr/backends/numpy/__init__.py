@@ -12,7 +12,7 @@ from ..base.plain import LEARNT, Plain
 from ..kernels import EFFORT, described, kernel_modules
 from ..memory import aligned_copy, export
 from . import _direct as np
-from . import _items, fast
+from . import _items, plain
 from ._pool import COUNTS, LARGE, POOL
 
 
@@ -34,11 +34,11 @@ class Backend(base.Backend[np.ndarray]):
         **dict.fromkeys(("tan", "tanh"), "e"),
     }
     large = LARGE if COUNTS else 0
-    items = fast.ITEMS
+    items = plain.ITEMS
     plain_keys = "basic"
     plain_values = _items.TAKES
     plain_selections = _items.SELECTING
-    modules = kernel_modules(__package__, "fast")
+    modules = kernel_modules(__package__, "plain")
 
     # -- what an array is -------------------------------------------------------------------------------------------
 
@@ -75,7 +75,7 @@ class Backend(base.Backend[np.ndarray]):
 
     def plain_way(self, name: str, kernel: Callable[..., Any] | None) -> Plain:
         """Return how ufuncs compute: they promote and check overlaps by themselves, and take Python scalars."""
-        return fast.OTHERS.get(name, LEARNT) if kernel is None or name in fast.OTHERS else fast.plain(name, kernel)
+        return plain.OTHERS.get(name, LEARNT) if kernel is None or name in plain.OTHERS else plain.plain(name, kernel)
 
     def _large_buffer(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
         """Return an array whose values aren't set, in memory of the pool of large results."""

@@ -18,7 +18,7 @@ from ..base.plain import Plain
 from ..base.values import FLOATING
 from ..kernels import described, kernel_modules, own_error
 from ..memory import export
-from . import _constants, _dlpack, _fields, _indices, _targets, fast, host, inductor, pure, transformations
+from . import _constants, _dlpack, _fields, _indices, _targets, host, inductor, plain, pure, transformations
 from ._items import NUMBERS, SELECTING, TAKES, number_of
 from ._overlap import extent, independent, layout, may_share_memory
 from ._private import (
@@ -98,8 +98,8 @@ class Backend(base.Backend[Tensor]):
     # Where the core sees which memory a tensor has, and that it's on the CPU.
     plain_values = TAKES if _READS_FIELDS else None
     plain_selections = SELECTING if _READS_FIELDS else frozenset()
-    items = fast.ITEMS
-    modules = kernel_modules(__package__, "fast", "host", "inductor", "pure", "transformations")
+    items = plain.ITEMS
+    modules = kernel_modules(__package__, "host", "inductor", "plain", "pure", "transformations")
 
     can_transform = True
     # What takes the place of kernels that write where torch transforms a function.
@@ -293,8 +293,8 @@ class Backend(base.Backend[Tensor]):
     def to_numpy(self, native: Tensor) -> np.ndarray:
         """Return the values as a NumPy array, which shares memory on the CPU and must not be written."""
         if native.dtype in _PLAIN and native.is_cpu and is_plain(native) and not native.is_neg():
-            plain: np.ndarray = native.numpy()
-            return plain
+            shared: np.ndarray = native.numpy()
+            return shared
         if native.is_meta:
             raise TypeError("a tensor on the meta device has no values: make it on another device")
         native = self.read(native.detach()).cpu()
@@ -508,7 +508,7 @@ class Backend(base.Backend[Tensor]):
 
     def plain_way(self, name: str, kernel: Callable[..., Any] | None) -> Plain:
         """Return which dtypes and numbers torch takes beside each other as NumPy does."""
-        return fast.plain_way(name)
+        return plain.plain_way(name)
 
     def method(self, kernel: Callable[..., Any], *, in_place: bool = False) -> Any:
         """Return the method of tensors that a function of torch's is, which torch finds the arguments of sooner."""
