@@ -140,7 +140,7 @@ PLAIN: dict[str, Plain] = {
     "divide": Plain(
         kernels=_promoted(as_method(torch.div), *_FLOATING),
         right=_beside(torch.div)
-        | dict.fromkeys((torch.int64, torch.int32), Beside(_as_floats, -128, 127, floats=False, passed_as=float)),
+        | dict.fromkeys(SIGNED_INTEGER, Beside(_as_floats, -128, 127, floats=False, passed_as=float)),
         left=dict.fromkeys(WIDE, Beside(_divided, -128, 127)),
         **into("div"),
     ),
