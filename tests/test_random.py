@@ -7,6 +7,7 @@ import inspect
 import pickle
 import sys
 import threading
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -702,7 +703,7 @@ def test_a_draw_that_is_repeated(backend: str) -> None:
                     as_numpy(ours.laplace(*arguments, size=size)), numpy.laplace(*arguments, size=size)
                 )
     # It's a function of the compiled core by now.
-    assert hasattr(ua.random.Generator.laplace, "__wrapped__") == (core is not None)
+    assert (type(ua.random.Generator.laplace) is FunctionType) == (core is None)
     assert inspect.signature(ua.random.Generator.laplace) == before
     state = ours.state
     for wrong in ({"scale": -1.0}, {"size": -1}, {"loc": "0"}, {"size": 3, "out": ua.zeros(4)}, {"dtype": "no"}):
