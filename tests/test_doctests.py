@@ -68,7 +68,7 @@ def test_examples(backend: str, module: str, monkeypatch: pytest.MonkeyPatch) ->
 
     def run() -> None:
         ua.set_backend(backend)
-        runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+        runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
         for test in examples(module):
             if lacking_for(backend, test.docstring or ""):
                 continue
