@@ -57,11 +57,11 @@ typedef struct {
 
 static PyObject *call_unwatched(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
-    int is_usual = 1;
+    int is_usual = fields.type != NULL;
     for (Py_ssize_t i = 0; i < PyVectorcall_NARGS(flags) && is_usual; i++) {
-        is_usual = !fields.type || !PyObject_TypeCheck(args[i], fields.type) || has_no_derivative(args[i]);
+        is_usual = !PyObject_TypeCheck(args[i], fields.type) || has_no_derivative(args[i]);
     }
-    return call_kernel(fields.type && is_usual ? ((Unwatched *)self)->kernel : ((Unwatched *)self)->otherwise, args, flags, keywords);
+    return call_kernel(is_usual ? ((Unwatched *)self)->kernel : ((Unwatched *)self)->otherwise, args, flags, keywords);
 }
 
 /* Unwatched(kernel, otherwise) */

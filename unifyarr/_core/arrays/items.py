@@ -19,7 +19,7 @@ from ..values import above
 from .array import Array, marked
 from .elements import NUMBERS, WHOLE, Element, element
 from .leaving import known_position
-from .ownership import LOCK, rebind
+from .ownership import LOCK, MANY, rebind
 from .recipes import View
 from .slots import NO_KEY
 
@@ -96,16 +96,12 @@ def _is_stored(x: Array, key: object, view: Array) -> bool:
     return view._from is x._native and _is_fixed(key) and not x._backend.is_read_only(x._native)
 
 
-# From how many elements on the general path may write into the memory of an array that can't be written.
-_MANY = 1 << 14
-
-
 def _put(x: Array, key: object, value: object) -> bool:
     """Give an array of an engine that can't write its own the native with a value at a key, if the engine makes it."""
     backend, native = x._backend, x._native
     if backend.items["put_copy"] is declines or type(native) is not backend.native_type:
         return False
-    if prod(backend.shape(native)) >= _MANY:
+    if prod(backend.shape(native)) >= MANY:
         return False
     new = _taken("put_copy", backend, native, key, value)
     if type(new) is not backend.native_type:
@@ -115,7 +111,7 @@ def _put(x: Array, key: object, value: object) -> bool:
 
 
 def _taken(name: str, backend: Handle, *operands: Any) -> Any:
-    """Return what an engine does at once, ``NotImplemented`` if it declines or raises an error of its own."""
+    """Return the result of an engine's way for items, ``NotImplemented`` if it declines or raises its own error."""
     try:
         return backend.items[name](*operands)
     except Exception as error:

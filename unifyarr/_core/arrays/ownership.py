@@ -22,6 +22,8 @@ from .slots import Slots
 
 # Held around each read-modify-rebind of an immutable native, each write through a recipe and each use of a variable.
 LOCK = free_after_fork(threading.RLock())
+# From how many elements of an array on a write into its own memory pays, on an immutable engine.
+MANY = 1 << 14
 
 
 class Held(Native):

@@ -21,7 +21,15 @@ from ...typing import HasDType
 from ..arrays import convert
 from ..engines import dtypes
 from ..engines.dtypes import DType
-from ..engines.handle import ByName, FastPath, Handle, casts_itself, declines, loaded_backends
+from ..engines.handle import (
+    ByName,
+    FastPath,
+    Handle,
+    casts_itself,
+    declines,
+    has_one_device,
+    loaded_backends,
+)
 from ..engines.registry import when_loaded
 from ..values.native import Native
 from ..values.shapes import broadcast, check_memory
@@ -30,7 +38,7 @@ from .declare import DECLARATIONS, Declaration
 # The backends whose kernels may cast their operands. One is here before it goes through the functions, and a function
 # is declared before it goes through the backends: each meets each, in whatever threads.
 CASTING: list[Handle] = []
-# What the core asks for, of a table.
+# The tables that the core asks about.
 _NATIVES, _, _LEFT, _INTO = range(4)
 # How many numbers are kept as natives, of one function beside one dtype.
 _KEPT = 1024
@@ -108,7 +116,7 @@ _REFLECTED: dict[object, Callable[[object, object], object]] = {
 
 
 class _Learning:
-    """What the core asks for a dtype that a table doesn't have: natives of it, and which table; ``None`` declines."""
+    """Answers for dtypes that a table doesn't have: the core passes its place and natives; ``None`` declines."""
 
     def __init__(self, backend: Handle, declaration: Declaration) -> None:
         assert declaration.ufunc is not None
@@ -150,16 +158,16 @@ class _Learning:
         found: FastPath = kernel if has_gap else getattr(kernel, "native", kernel)
         # Some are wrapped to run where their arrays are.
         unplaced = getattr(found, "unplaced", None)
-        if unplaced is None or len(backend.devices()) == 1:
+        if unplaced is None or has_one_device(backend):
             found = unplaced or found
-            # Whose dtype is known needs no choice between the kernel and what it does in its gaps.
+            # The dtype is known: the kernel needn't choose what it does in its gaps.
             found = getattr(found, "within_gaps", found) if has_gap and not into_out else found
             # Its errors send the call to the general path, where the kernel is called.
             found = found if into_out else getattr(found, "plain", found)
         return found if into_out else backend.method(found)
 
     def _cast(self, one: object, other: object) -> FastPath | None:
-        """Return what casts two natives as the loop wants them, and computes them."""
+        """Return a kernel that casts two natives as the loop wants them, and computes them."""
         given = self._dtype(one), self._dtype(other)
         wanted = dtypes.loop(self._ufunc, *given)
         # By the entry, which knows or learns the kernel of the dtype.
@@ -206,12 +214,12 @@ def _dtype_of(backend: Handle, native_dtype: object) -> DType:
 def standing_for(
     backend: Handle, ufunc: np.ufunc, native_dtype: object, *, reflected: bool = False
 ) -> Callable[[float], Native | None] | None:
-    """Return what gives the 0-d native that stands for a number beside natives of a dtype.
+    """Return a function from a number to the 0-d native that stands for it beside natives of a dtype.
 
     It's kept. ``None`` says that the general path has more to do. The kernel gets the two of them, ``reflected`` in the
     other order.
     """
-    if len(backend.devices()) > 1:
+    if not has_one_device(backend):
         return None
     given, kept = _dtype_of(backend, native_dtype), dict[object, Native]()
 

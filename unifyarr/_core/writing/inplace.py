@@ -35,9 +35,6 @@ from ..values.native import Native
 from ..values.shapes import broadcast
 from .write_log import tell_copied
 
-# From how many elements of an array on a write into its own memory pays, on an immutable engine.
-MANY = 1 << 14
-
 
 def as_target(target: Any, what: str = "out") -> Array:
     """Return what was passed as the target of a write as an array; a native array that can't be written is an error."""

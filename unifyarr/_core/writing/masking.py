@@ -12,7 +12,7 @@ from ...errors import ShapeError
 from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
-from ..arrays.ownership import LOCK, read, rebind
+from ..arrays.ownership import LOCK, MANY, read, rebind
 from ..arrays.slots import Slots
 from ..arrays.views import Masked, MaskedByValue, Places
 from ..arrays.weak import kind_of
@@ -22,7 +22,7 @@ from ..engines.tracing import mode
 from ..values.lengths import PartialShape, equal_as_known, leading, shape_of
 from ..values.native import Native
 from ..values.shapes import broadcast
-from .inplace import MANY, assign, check_target, fit, fit_dtype, repeated_like
+from .inplace import assign, check_target, fit, fit_dtype, repeated_like
 
 _WHAT = "the masked part"
 _BOOL = np.dtype(bool)

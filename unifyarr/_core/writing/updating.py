@@ -15,7 +15,7 @@ from ...typing import Shape
 from ..arrays.array import Array
 from ..arrays.elements import Element
 from ..arrays.operators import OPERATORS
-from ..arrays.ownership import LOCK, rebind
+from ..arrays.ownership import LOCK, MANY, rebind
 from ..arrays.recipes import View
 from ..arrays.views import Window
 from ..declaring.declare import DECLARATIONS
@@ -27,7 +27,7 @@ from ..engines.refusals import is_refusal
 from ..engines.tracing import mode
 from ..values.called import boundary
 from ..values.native import Native
-from .inplace import MANY, rewrite
+from .inplace import rewrite
 from .storing import put_native
 from .write_log import tell_copied
 
