@@ -130,7 +130,7 @@ def __array_namespace_info__() -> Info:
     return Info(current())
 
 
-# What is imported is public, and of the modules those two.
+# Everything imported here is public, apart from modules, of which two are.
 _names = {name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)}
 _dunders = ("__array_api_version__", "__array_namespace_info__", "__version__")
 __all__ = sorted({*_names, *_LATER, *_dunders, "errors", "typing"} - {"annotations"})

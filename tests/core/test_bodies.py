@@ -240,7 +240,7 @@ def test_kernels_of_the_package_are_held_against_compositions(
     known = *DECLARATIONS[name].kernels, *DECLARATIONS[name].derivatives
     names = [each for each in known if each in handle.kernels and each not in others]
     for each in names:
-        # What is found by its name isn't the kernel that plain calls have.
+        # Plain calls keep the kernel that they have found, and don't look this name up.
         monkeypatch.setitem(handle.kernels, each, wrong_kernel(handle.kernels[each]))
     is_used = used(names, handle, function, arrays)
     # Every engine has this one.

@@ -534,7 +534,7 @@ def test_a_write_in_place_stays_one(backend: str) -> None:
 
 @pytest.fixture
 def served(backend: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
-    """Return what adds two arrays, and says whether the call was plain."""
+    """Return a function that adds two arrays, and says whether the call was plain."""
     skip_without_core()
     handle = load(backend)
     x = ua.asarray([1.0, 2.0])

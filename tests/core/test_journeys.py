@@ -151,7 +151,7 @@ def test_what_is_named_is_there(folder: Path, named: list[str]) -> None:
             assert f"def {function.rpartition('.')[2]}(" in (folder / file).read_text()
 
 
-# What the READMEs say in words: a name, and the file that it's defined in.
+# READMEs say in words where a name is defined: the name, and its file.
 DEFINED_IN = re.compile(r"`([\w.]+)(?:\([\w.]*\))?` in\s+`([\w/]+\.(?:py|h))`")
 
 

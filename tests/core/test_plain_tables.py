@@ -62,7 +62,7 @@ def test_numbers_in_their_ranges() -> None:
     assert made(other, 100) is NotImplemented
     assert made(2, one) == ("2", "float64")
     assert made(2, other) == ("float32", "2")
-    # Of other integers some engines raise, and truth values and complex numbers are of other kinds.
+    # Some engines raise for larger integers, and complex numbers are of another kind.
     for number in (1 << 70, 1j):
         assert made(one, number) is NotImplemented
     assert made(whole, np.ones(2)) is NotImplemented

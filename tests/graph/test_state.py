@@ -173,7 +173,7 @@ def test_what_keeps_an_array_is_named(backend: str, seed: int) -> None:
     random_nests.compare_kept(backend, seed)
 
 
-# What runs a function of an array as the body of a loop or a branch, which may run or not.
+# Ways to run a function of an array as the body of a loop or a branch, which may run or not.
 BODIES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {
     "cond": lambda keep, x: ua.cond(ua.sum(x) < 0, lambda: ua.sum(keep(x)), lambda: ua.sum(x)),
     "operand of cond": lambda keep, x: ua.cond(ua.sum(x) < 0, lambda x: ua.sum(keep(x)), ua.sum, x),

@@ -66,7 +66,7 @@ def handle_trace(declaration: Declaration, call_next: Handler, call: Call) -> ob
 
 
 def _restored(result: Any, replaced: dict[int, Array]) -> object:
-    # What is returned as it was passed is the caller's array, not its stand-in.
+    # An array that is returned as it was passed is the caller's, not its stand-in.
     if type(result) in (tuple, list):
         return type(result)([_restored(each, replaced) for each in result])
     return replaced.get(id(result), result)
@@ -166,8 +166,7 @@ def handle_out_of_body(declaration: Declaration, call_next: Handler, call: Call)
         check_backend(out, call.backend)
         keeps = declaration.scratch and not declaration.updated_by(call.arguments)
         if keeps and any(isinstance(x, Array) and records_gradient(x) for x in call.operands()):
-            # What is kept in out on the way would be recorded, and lost to the gradient when the next value is
-            # written.
+            # Intermediate values in out would be recorded, and lost to the gradient when the next one is written.
             call.arguments["out"] = None
     return call_next(call)
 
@@ -244,7 +243,7 @@ def _creates(declaration: Declaration) -> bool:
 
 
 def _computes(declaration: Declaration) -> bool:
-    # What creation functions take isn't of the call's backend, but goes there.
+    # The arguments of creation functions come from anywhere, and go to the call's backend.
     return not _creates(declaration)
 
 

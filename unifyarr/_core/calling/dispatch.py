@@ -192,7 +192,7 @@ class Dispatcher:
 
     def _tell_targets(self, out: object, backend: Handle, key: list[Hashable]) -> bool:
         """Note what tells the targets of a call apart; return whether they're usual."""
-        # No argument is told by a bare string.
+        # Arguments are never told by a bare string, so that this can't be taken for one.
         key.append("several" if isinstance(out, tuple) else "out")
         for x in targets_of(out):
             if not self._tell_array(x, _PLAIN, backend, key, []) or type(x._native) is not backend.native_type:
