@@ -11,11 +11,20 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 Kernel = Callable[..., Any]
 Table = Mapping[Any, Any]
 _NONE: Table = MappingProxyType({})
 # Integers that floats of all widths hold.
 EXACT = 1 << 24
+# The numbers of the dtypes that are NumPy's own; C has two types of 64 bits, one of which engines don't know.
+_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+NUMPYS_OWN = frozenset(np.dtype(name).num for name in _NAMES.split())
+# The classes of numbers in lists of which plain calls make arrays, up to so many of them: others go to memory that an
+# engine chooses.
+PYTHONS = frozenset({bool, int, float, complex})
+MOST_PYTHONS = 64
 
 
 class Beside(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..base.plain import Beside, Plain
+from ..base.plain import MOST_PYTHONS, NUMPYS_OWN, PYTHONS, Beside, Plain
 from . import _direct as np
 from . import _pool, elementwise
 from ._bfloat16 import BFLOAT16
@@ -79,20 +79,14 @@ def _remainder_by(x: np.ndarray, value: float) -> Any:
 
 
 _array, _OBJECTS = np.array, np.dtype(object)
-_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
-# The numbers of the dtypes that are NumPy's own; C has two types of 64 bits, one of which engines don't know.
-_OWN = frozenset(np.dtype(name).num for name in _NAMES.split())
-_NUMBERS = frozenset({bool, int, float, complex})
-# A list of more numbers goes to memory that other engines can share.
-_FEW = 64
 
 
 def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     """Return a native of data that needs no more than that; decline all others."""
     if dtype is None is device is copy:
         if type(obj) is np.ndarray:
-            return obj if obj.dtype.num in _OWN and obj.dtype.isnative else NotImplemented
-        if type(obj) is list and len(obj) < _FEW and _NUMBERS.issuperset(map(type, obj)):
+            return obj if obj.dtype.num in NUMPYS_OWN and obj.dtype.isnative else NotImplemented
+        if type(obj) is list and len(obj) < MOST_PYTHONS and PYTHONS.issuperset(map(type, obj)):
             made = _array(obj)
             # Of numbers alone it may hold objects: integers too large for any dtype.
             return made if made.dtype is not _OBJECTS else NotImplemented

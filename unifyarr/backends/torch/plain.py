@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..base.plain import EXACT, LEARNT, Beside, Plain
+from ..base.plain import EXACT, LEARNT, MOST_PYTHONS, NUMPYS_OWN, PYTHONS, Beside, Plain
 from . import _together
 from ._complex import pow_number
 from ._division import floor_divide_floats
@@ -20,13 +20,6 @@ from ._targets import into
 
 _CPU = torch.device("cpu")
 _FLOATING = (torch.float32, torch.float64)
-
-_PYTHONS = frozenset({bool, int, float, complex})
-# A list of more numbers goes to memory of its own kind.
-_MOST_PYTHONS = 64
-# The codes of the dtypes that torch shares with NumPy. C has two types of 64 bits, one of which it knows.
-_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
-_CODES = frozenset(np.dtype(name).char for name in _NAMES.split())
 
 
 def _beside(native: Callable[..., Tensor], *, turned: bool = False) -> dict[torch.dtype, Beside]:
@@ -95,10 +88,10 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
         return NotImplemented
     if kind is np.ndarray:
         # Another order of bytes the engine refuses.
-        return torch.from_numpy(obj.copy()) if obj.dtype.char in _CODES else NotImplemented
-    if kind is list and len(obj) < _MOST_PYTHONS and _PYTHONS.issuperset(map(type, obj)):
+        return torch.from_numpy(obj.copy()) if obj.dtype.num in NUMPYS_OWN else NotImplemented
+    if kind is list and len(obj) < MOST_PYTHONS and PYTHONS.issuperset(map(type, obj)):
         made = np.asarray(obj)
-        return torch.from_numpy(made) if made.dtype.char in _CODES else NotImplemented
+        return torch.from_numpy(made) if made.dtype.num in NUMPYS_OWN else NotImplemented
     return NotImplemented
 
 
