@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.arrays.ownership import LOCK
+from unifyarr._core.arrays.ownership import LOCK, MANY
 from unifyarr._core.engines import tested
 from unifyarr._core.engines.registry import load
-from unifyarr._core.writing.inplace import MANY
 
 from .kernels import leave_shortcuts
 
