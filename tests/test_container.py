@@ -930,6 +930,31 @@ def test_every_leaf_is_updated_by_its_own(backend: str, operator: Any, dtype: st
         np.testing.assert_array_equal(np.asarray(x[name]), expected)
 
 
+@pytest.mark.parametrize("last", ["in order", "read-only"])
+def test_leaves_lie_in_memory_in_all_ways(backend: str, last: str) -> None:
+    skip_unless(backend, "numpy", why="arrays by the layout of their memory")
+    memory = [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.array(2.0),
+        np.ones((1, 1)),
+        np.empty((0, 3)),
+        np.arange(4096.0),
+        np.arange(12.0)[::-2].copy(),
+        np.arange(3, dtype=np.int64),
+    ]
+    memory[-1].flags.writeable = last == "in order"
+    expected = [x + x if last == "in order" else x.copy() for x in memory]
+    c = Container([ua.asarray(x, copy=False) for x in memory])
+    if last == "in order":
+        c += Container([ua.asarray(x.copy()) for x in memory])
+    else:
+        with pytest.raises(ReadOnlyError):
+            c += Container([ua.asarray(x.copy()) for x in memory])
+    for x, each in zip(memory, expected, strict=True):
+        np.testing.assert_array_equal(x, each)
+
+
 def test_leaves_that_read_what_another_one_writes() -> None:
     base = ua.asarray([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
     x = Container(a=base[:3], b=base[3:])

@@ -57,6 +57,34 @@ def test_no_function_of_python_runs(backend: str, dtype: str) -> None:
         assert frames(call) == []
 
 
+@on_host("torch's own mode of another default device is a function of Python")
+def test_no_function_of_python_runs_where_another_dtype_is_added(backend: str) -> None:
+    skip_unless(backend, "numpy", "torch", why="engines that write their arrays")
+    if core is None:
+        pytest.skip("the compiled core does that")
+    x, n, mask = ua.asarray([1.0, 2.0, 3.0]), ua.asarray([1, 2, 3]), ua.asarray([True, False, True])
+    two = n[1:2]
+    for call in (lambda: x.__iadd__(n), lambda: x.__imul__(mask), lambda: n.__iadd__(mask), lambda: x.__iadd__(two)):
+        assert frames(call) == []
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", "bool"])
+@pytest.mark.parametrize("other", ["float64", "int64", "int32", "bool"])
+def test_another_dtype_is_added_from_all_places(backend: str, dtype: str, other: str) -> None:
+    for one in WINDOWS[:4]:
+        for two in WINDOWS[:4]:
+            memory = np.asarray([0, 1, 1, 0, 1, 0, 0, 1, 1, 1]).astype(dtype)
+            given = np.asarray([1, 0, 1, 1, 0, 1, 1, 0, 0, 1]).astype(other)
+            x, y = ua.asarray(memory.copy()), ua.asarray(given.copy())
+            if np.can_cast(np.result_type(dtype, other), dtype, "same_kind"):
+                memory[one] += given[two]
+                x[one] += y[two]
+            else:
+                with pytest.raises(TypeError, match="cast it first"):
+                    x[one] += y[two]
+            assert_same(x, memory)
+
+
 # Windows of an array of ten elements.
 WINDOWS = (
     slice(0, 4),
@@ -179,3 +207,32 @@ def test_second_operands_are_broadcast_to_the_target(backend: str, shape: tuple[
     m = ua.asarray(values, copy=True)
     m += m[1]
     assert_same(m, values + values[1])
+
+
+@on_host("torch's own mode of another default device is a function of Python")
+def test_a_remainder_by_a_number_is_computed_at_once(backend: str) -> None:
+    skip_unless(backend, "torch", why="its table has integers beside integers")
+    if core is None:
+        pytest.skip("the compiled core does that")
+    x = ua.asarray([-7, 7, 0])
+    assert frames(lambda: x % 3) == []
+    assert_same(x % 3, [2, 1, 0])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("number", [1, 3, 127, -3, -1, 0, 2.5, -2.5, 0.0, float("inf"), float("nan")], ids=repr)
+def test_remainders_by_numbers(backend: str, dtype: str, number: float) -> None:
+    values = np.asarray([0, 1, 7, 100, 127], dtype)
+    x = ua.asarray(values.copy())
+    with np.errstate(all="ignore"):
+        try:
+            expected = values % number
+        except OverflowError:
+            with pytest.raises(OverflowError):
+                x % number
+            return
+        assert_same(x % number, expected)
+        assert_same(ua.remainder(x, number), expected)
+        if expected.dtype == values.dtype:
+            x %= number
+            assert_same(x, expected)

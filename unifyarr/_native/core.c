@@ -13,6 +13,7 @@ Everything here has a twin in Python, which serves where the package was install
 
 #include "layouts.h"
 #include "fields.h"
+#include "numpys.h"
 #include "engines.h"
 #include "fields_taken.h"
 #include "calls.h"
@@ -51,6 +52,7 @@ static PyMethodDef functions[] = {
     {"set_up_containers", set_up_containers, METH_VARARGS, "Take the class of containers, what writes to their leaves, and what knows devices."},
     {"set_up_errors", set_up_errors, METH_O, "Take what names functions in errors that leave, and cuts their tracebacks."},
     {"take_engine", take_engine, METH_VARARGS, "Serve arrays of a backend from now on."},
+    {"take_numpys", take_numpys, METH_VARARGS, "Read NumPy's arrays by their fields from now on, if a probe has them."},
     {"take_fields", take_fields, METH_VARARGS, "Read objects of an engine's class at these places, if they tell what the engine tells."},
     {"is_unwatched", is_unwatched, METH_O, "Whether no derivative can be taken through a native; false where that isn't told."},
     {"is_finite", is_finite, METH_O, "Whether the elements of a native are finite, if they are a few; None where that isn't told."},

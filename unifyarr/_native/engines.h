@@ -70,11 +70,8 @@ typedef struct {
     PyObject *selecting;
     /* Whether it writes its arrays. */
     int is_mutable;
-    /* What reads these of a native sooner than by name; a base is what holds the memory of another one. */
-    const PyGetSetDef *nbytes, *dtype, *shape, *base, *flags, *writable;
-    /* The class of its flags, and what reads there whether a native may be written. */
-    PyTypeObject *flags_type;
-    const PyGetSetDef *writeable;
+    /* What reads these of a native sooner than by name. */
+    const PyGetSetDef *nbytes, *dtype, *shape, *writable;
     /* What describes its natives, or NULL. */
     const Exchange *exchange;
     /* Whether it has one device, once that was asked. */
@@ -108,7 +105,7 @@ static PyObject *scoped_name = NULL, *default_backend = NULL, *loaded_backends =
 static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
 /* The dtype of the latter. */
 static PyObject *numpy_double = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_base, *text_flags, *text_writeable, *text_native, *text_name;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_native, *text_name;
 
 /* What reads an attribute of a class's instances, if it's written in C, which is sooner than by name; else NULL. */
 static const PyGetSetDef *getter_of(PyTypeObject *type, PyObject *name)
@@ -125,7 +122,10 @@ static const PyGetSetDef *getter_of(PyTypeObject *type, PyObject *name)
 /* An attribute of an instance of that class. */
 static PyObject *attribute(PyObject *native, const PyGetSetDef *getter, PyObject *name)
 {
-    PyObject *dtype = name == text_dtype && Py_IS_TYPE(native, fields.type) ? dtype_in_fields(native) : NULL;
+    const NumPys *numpys = name == text_dtype ? numpys_of(native) : NULL;
+    PyObject *dtype = numpys                                                 ? numpys->dtype
+                      : name == text_dtype && Py_IS_TYPE(native, fields.type) ? dtype_in_fields(native)
+                                                                              : NULL;
     if (dtype) {
         return Py_NewRef(dtype);
     }
@@ -202,8 +202,6 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->nbytes = getter_of(engine->native_type, text_nbytes);
         engine->dtype = getter_of(engine->native_type, text_dtype);
         engine->shape = getter_of(engine->native_type, text_shape);
-        engine->base = getter_of(engine->native_type, text_base);
-        engine->flags = getter_of(engine->native_type, text_flags);
         engine->exchange = exchange_of(engine->native_type);
         engine->dtype_key = optional(handle, "dtype_key");
         engine->state = is_mutable ? NULL : optional(handle, "trace_state");
@@ -273,13 +271,9 @@ static int intern_names(void)
     text_nbytes = PyUnicode_InternFromString("nbytes");
     text_dtype = PyUnicode_InternFromString("dtype");
     text_shape = PyUnicode_InternFromString("shape");
-    text_base = PyUnicode_InternFromString("base");
-    text_flags = PyUnicode_InternFromString("flags");
-    text_writeable = PyUnicode_InternFromString("writeable");
     text_native = PyUnicode_InternFromString("_native");
     text_name = PyUnicode_InternFromString("name");
-    return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_base &&
-                   text_flags && text_writeable && text_native && text_name
+    return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_native && text_name
                ? 0
                : -1;
 }
@@ -299,11 +293,13 @@ static int is_idle(const Engine *engine)
 /* The bytes of a native, -1 with an error set. */
 static Py_ssize_t bytes_of(const Engine *engine, PyObject *native)
 {
-    if (Py_TYPE(native) != engine->native_type) {
-        return 0;
+    const NumPys *numpys = numpys_of(native);
+    Py_ssize_t bytes = numpys ? bytes_in_order(numpys) : 0;
+    if (bytes || Py_TYPE(native) != engine->native_type) {
+        return bytes;
     }
     PyObject *found = attribute(native, engine->nbytes, text_nbytes);
-    Py_ssize_t bytes = found ? PyLong_AsSsize_t(found) : -1;
+    bytes = found ? PyLong_AsSsize_t(found) : -1;
     Py_XDECREF(found);
     return bytes;
 }

@@ -42,7 +42,7 @@ static int is_broadcast_beside(const Engine *engine, PyObject *native, const Lay
 static int fits_target(const Engine *engine, PyObject *one, PyObject *two, PyObject *out)
 {
     if (reads_first(engine)) {
-        return one == out || has_same(one, out, engine->shape, text_shape) > 0;
+        return one == out || has_same_shape(engine, one, out) > 0;
     }
     Layout layout;
     uintptr_t start, end;
@@ -94,22 +94,33 @@ static int is_left(const PlainCall *entry, PyObject *native)
     return is_left;
 }
 
+/* Whether a kernel that computes in the place of a native of a dtype casts another one as the standard does. */
+static int is_cast_in_place(const PlainCall *entry, PyObject *dtype, PyObject *other)
+{
+    PyObject *given = attribute(other, entry->engine->dtype, text_dtype), *pair = given ? PyTuple_Pack(2, dtype, given) : NULL;
+    int is_cast = pair && PyDict_GetItemWithError(entry->tables[TO_FIRST], pair);
+    Py_XDECREF(given);
+    Py_XDECREF(pair);
+    return is_cast;
+}
+
 /* Whether operands have the dtype of the target, or a kernel takes others too. */
-static int fits_dtype(const PlainCall *entry, PyObject *one, PyObject *two, PyObject *dtype)
+static int fits_dtype(const PlainCall *entry, PyObject *one, PyObject *two, PyObject *out, PyObject *dtype)
 {
     const Engine *engine = entry->engine;
     int is_same = has_dtype(engine, one, dtype);
     if (entry->usual[INTO]) {
         return is_same || !is_left(entry, one);
     }
-    return is_same && (!two || Py_TYPE(two) != engine->native_type || has_dtype(engine, two, dtype));
+    return is_same && (!two || Py_TYPE(two) != engine->native_type || has_dtype(engine, two, dtype) ||
+                       (one == out && is_cast_in_place(entry, dtype, two)));
 }
 
 /* The kernel that writes operands to a target of a dtype, a new reference; NULL where they are for others. */
 static PyObject *kernel_into(const PlainCall *entry, PyObject *one, PyObject *two, PyObject *out, PyObject *dtype)
 {
     const Engine *engine = entry->engine;
-    PyObject *kernel = fits_dtype(entry, one, two, dtype) ? found_for(entry, INTO, dtype, out, NULL) : NULL;
+    PyObject *kernel = fits_dtype(entry, one, two, out, dtype) ? found_for(entry, INTO, dtype, out, NULL) : NULL;
     if (kernel && kernel != Py_None && fits_target(engine, one, two && Py_TYPE(two) == engine->native_type ? two : NULL, out)) {
         return kernel;
     }

@@ -38,12 +38,13 @@ static PyObject *leave_refused(const Function *function, const Engine *engine)
     return NULL;
 }
 
-/* Whether targets may be written, as far as their engine tells by flags; -1 with an error set. */
-static int may_write(Engine *engine, PyObject *const *targets, Py_ssize_t count)
+/* Whether targets may be written, as far as their flags tell. */
+static int may_write(PyObject *const *targets, Py_ssize_t count)
 {
     int may = 1;
-    for (Py_ssize_t i = 0; engine->is_mutable && engine->flags && i < count && may > 0; i++) {
-        may = is_writable(engine, targets[i]);
+    for (Py_ssize_t i = 0; i < count && may; i++) {
+        const NumPys *numpys = numpys_of(targets[i]);
+        may = !numpys || numpys->flags & IS_WRITEABLE;
     }
     return may;
 }
@@ -92,8 +93,7 @@ static int can_write_described(const Engine *engine, PyObject *native, PyObject 
    error set. */
 static int are_results_watched(const Engine *engine, PyObject *natives)
 {
-    /* An engine whose arrays have flags takes none. */
-    PyObject *asked = engine->is_mutable && !engine->flags ? engine->is_watched : NULL;
+    PyObject *asked = engine->is_mutable && engine->native_type != numpys_type ? engine->is_watched : NULL;
     int is_watched = 0;
     for (Py_ssize_t i = 0; asked && !is_watched && i < PyList_GET_SIZE(natives); i++) {
         PyObject *told = PyObject_CallOneArg(asked, PyList_GET_ITEM(natives, i));
@@ -159,11 +159,10 @@ static PyObject *run_into(const Function *function, const Told *told, PyObject *
             Py_SETREF(result, Py_NewRef(Py_NotImplemented));
         }
     } else {
-        int may = may_write((Engine *)told->engine, told->input, told->targets);
-        if (may > 0) {
+        if (may_write(told->input, told->targets)) {
             result = call_kernel(first, told->input + told->targets, told->inputs - told->targets, NULL);
             result = result && result != Py_NotImplemented ? written(told, result, out) : result;
-        } else if (!may) {
+        } else {
             result = Py_NewRef(Py_NotImplemented);
         }
     }

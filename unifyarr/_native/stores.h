@@ -37,10 +37,13 @@ static int has_same_lengths(PyObject *one, PyObject *other)
     return 1;
 }
 
-/* Whether an attribute of two natives is the same or equal; -1 with an error set. */
-static int has_same(PyObject *one, PyObject *other, const PyGetSetDef *getter, PyObject *name)
+/* Whether two natives have the same shape; -1 with an error set. */
+static int has_same_shape(const Engine *engine, PyObject *one, PyObject *other)
 {
-    PyObject *first = attribute(one, getter, name), *second = first ? attribute(other, getter, name) : NULL;
+    if (numpys_of(one) && numpys_of(other)) {
+        return have_same_shape(numpys_of(one), numpys_of(other));
+    }
+    PyObject *first = attribute(one, engine->shape, text_shape), *second = first ? attribute(other, engine->shape, text_shape) : NULL;
     int is_same = !second                                                ? -1
                   : first == second || has_same_lengths(first, second) ? 1
                                                                          : PyObject_RichCompareBool(first, second, Py_EQ);
@@ -52,12 +55,11 @@ static int has_same(PyObject *one, PyObject *other, const PyGetSetDef *getter, P
 /* How many places an index has at most that is looked through before it's written to. */
 enum { FEW_PLACES = 64 };
 
-/* Whether a native holds its own memory, which it has in common with no other such. */
-static int owns_memory(const Engine *engine, PyObject *native)
+/* Whether a native of NumPy's holds its own memory, which it has in common with no other such. */
+static int owns_memory(PyObject *native)
 {
-    PyObject *base = engine->base ? attribute(native, engine->base, text_base) : NULL;
-    Py_XDECREF(base);
-    return base == Py_None;
+    const NumPys *numpys = numpys_of(native);
+    return numpys && !numpys->base;
 }
 
 /* Whether a kernel may write a native while it reads another one: they lie apart. */
@@ -65,7 +67,7 @@ static int is_clear_of(const Engine *engine, PyObject *native, PyObject *other)
 {
     Layout layout;
     if (engine->native_type != fields.type) {
-        return native != other && owns_memory(engine, native) && owns_memory(engine, other);
+        return native != other && owns_memory(native) && owns_memory(other);
     }
     return describe_by_fields(native, &layout) && describe_by_fields(other, &layout) &&
            lies_apart(engine->exchange, native, &other, 1);

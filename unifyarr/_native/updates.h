@@ -1,44 +1,28 @@
 /* Updates of containers: `c += d` writes all leaves or none. All of them are computed and looked at before the first one is
 written, and while they are written no bytecode runs. What isn't usual is left to Python (`calling/mapping.py`). */
 
-/* Whether a native has a flag that says that it may be written; -1 with an error set. */
-static int is_writable(Engine *engine, PyObject *native)
-{
-    PyObject *flags = engine->flags ? attribute(native, engine->flags, text_flags) : NULL;
-    if (!flags) {
-        return PyErr_Occurred() ? -1 : 0;
-    }
-    if (Py_TYPE(flags) != engine->flags_type) {
-        Py_XSETREF(engine->flags_type, (PyTypeObject *)Py_NewRef(Py_TYPE(flags)));
-        engine->writeable = getter_of(engine->flags_type, text_writeable);
-    }
-    PyObject *may = attribute(flags, engine->writeable, text_writeable);
-    int is_writable = may ? PyObject_IsTrue(may) : -1;
-    Py_DECREF(flags);
-    Py_XDECREF(may);
-    return is_writable;
-}
-
 static int by_address(const void *one, const void *other)
 {
     const char *first = *(char *const *)one, *second = *(char *const *)other;
     return (first > second) - (first < second);
 }
 
-/* Whether values that nothing else refers to fit the natives that they are written to, and all of them hold memory of their
-   own, or one alone is written: then no write can fail, nor change another native or value. -1 with an error set. */
-static int can_write(Engine *engine, PyObject *const *natives, PyObject *const *values, Py_ssize_t count)
+/* Whether an array that nothing else refers to fits another one, in whose memory it doesn't lie. */
+static int can_write_one(const NumPys *target, const NumPys *value)
+{
+    return target && value && Py_REFCNT(value) == 1 && !value->base && target->flags & IS_WRITEABLE &&
+           target->dtype == value->dtype && have_same_shape(target, value);
+}
+
+/* Whether values fit the arrays that they are written to, and all of these hold memory of their own, or one alone is written:
+   then no write can fail, nor change another array or value. -1 with an error set. */
+static int can_write(PyObject *const *natives, PyObject *const *values, Py_ssize_t count)
 {
     int can = 1;
-    for (Py_ssize_t i = 0; i < count && can > 0; i++) {
-        int is_alone = Py_REFCNT(values[i]) == 1 && Py_TYPE(values[i]) == engine->native_type && owns_memory(engine, values[i]);
-        can = is_alone && Py_TYPE(natives[i]) == engine->native_type && (count == 1 || owns_memory(engine, natives[i]))
-                  ? is_writable(engine, natives[i])
-                  : 0;
-        can = can > 0 ? has_same(natives[i], values[i], engine->dtype, text_dtype) : can;
-        can = can > 0 ? has_same(natives[i], values[i], engine->shape, text_shape) : can;
+    for (Py_ssize_t i = 0; i < count && can; i++) {
+        can = can_write_one(numpys_of(natives[i]), numpys_of(values[i])) && (count == 1 || owns_memory(natives[i]));
     }
-    if (can <= 0 || count == 1) {
+    if (!can || count == 1) {
         return can;
     }
     PyObject **sorted = PyMem_New(PyObject *, count);
@@ -48,11 +32,25 @@ static int can_write(Engine *engine, PyObject *const *natives, PyObject *const *
     }
     memcpy(sorted, natives, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_address);
-    for (Py_ssize_t i = 1; i < count && can > 0; i++) {
+    for (Py_ssize_t i = 1; i < count && can; i++) {
         can = sorted[i] != sorted[i - 1];
     }
     PyMem_Free(sorted);
     return can;
+}
+
+/* Of more bytes NumPy lets other threads run while it copies them. */
+enum { FEW_BYTES = 1 << 12 };
+
+static int write_one(PyObject *native, PyObject *value)
+{
+    NumPys *target = numpys_of(native), *given = numpys_of(value);
+    Py_ssize_t bytes = given->flags & IN_ORDER ? bytes_in_order(target) : 0;
+    if (!bytes || bytes > FEW_BYTES) {
+        return PyObject_SetItem(native, Py_Ellipsis, value);
+    }
+    memcpy(target->data, given->data, bytes);
+    return 0;
 }
 
 /* Write values over natives. An interrupt that comes meanwhile is raised when all of them are written. */
@@ -60,7 +58,7 @@ static int write_all(PyObject *const *natives, PyObject *const *values, Py_ssize
 {
     PyObject *type = NULL, *error = NULL, *traceback = NULL;
     for (Py_ssize_t i = 0; i < count;) {
-        if (PyObject_SetItem(natives[i], Py_Ellipsis, values[i]) == 0) {
+        if (write_one(natives[i], values[i]) == 0) {
             i++;
         } else if (type || PyErr_ExceptionMatches(PyExc_Exception)) {
             break;
@@ -83,7 +81,7 @@ static int write_leaves(const Leaves *leaves, PyObject *made)
     int may = 0;
     if (engine->is_mutable && engine->keys == BASIC_KEYS && count == PyList_GET_SIZE(leaves->arrays)) {
         may = has_one_device(engine);
-        may = may > 0 ? can_write(engine, natives, values, count) : may;
+        may = may > 0 ? can_write(natives, values, count) : may;
     }
     if (may) {
         return may < 0 || write_all(natives, values, count) < 0 ? -1 : 1;

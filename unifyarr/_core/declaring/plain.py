@@ -63,7 +63,7 @@ def serve(backend: Handle) -> None:
 def plain_call(backend: Handle, name: str) -> FastPath:
     """Return how a backend computes plain calls of a function, as the compiled core reads it."""
     declaration = DECLARATIONS.get(name)
-    if declaration is None or not (declaration.fast or declaration.has_plain_calls):
+    if declaration is None:
         return declines
     if backend in CASTING:
         let_cast(backend, declaration)

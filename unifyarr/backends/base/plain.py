@@ -62,7 +62,8 @@ class Plain(NamedTuple):
     into_any: Kernel | None = None
     # Whether they take the target after the operands, by its place.
     by_place: bool = False
-    # By that dtype, kernels that compute in the place of the first of two operands, and return it.
+    # By that dtype, kernels that compute in the place of the first of two operands, and return it. A pair of dtypes has
+    # the same one, which casts operands of the second dtype as the standard does.
     in_place: Table = _NONE
     # What writes to a target that these don't serve, of two operands, the second of which may be ``None``, and the
     # target: it returns whether it has done that.

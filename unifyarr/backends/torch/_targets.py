@@ -159,7 +159,7 @@ def into(name: str, *others: torch.dtype) -> dict[str, Any]:
             raise
         return True
 
-    kernels, updates = dict.fromkeys(dtypes, native), dict.fromkeys(dtypes, in_place)
+    kernels, updates = dict.fromkeys(dtypes, native), dict.fromkeys((*dtypes, *casts), in_place)
     return {"into": kernels, "in_place": updates, "into_otherwise": fast}
 
 
