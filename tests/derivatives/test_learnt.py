@@ -11,9 +11,10 @@ import pytest
 
 import unifyarr as ua
 from tests.oracle import as_numpy
+from unifyarr._core.engines.registry import load
 from unifyarr.derivatives.walks import replay as learnt
-from unifyarr.modes.tape import call_paths
-from unifyarr.modes.tape.entries import Entry
+from unifyarr.modes.tape import call_paths, kernel_calls
+from unifyarr.modes.tape.entries import Entry, Taped
 from unifyarr.testing import needs
 
 # The last two calls of so many are learnt.
@@ -241,3 +242,18 @@ def test_threads_learn_one_walk_at_once(backend: str) -> None:
     for each in threads:
         each.join()
     assert not wrong
+
+
+def test_known_kernels_of_several_results_compute_them_once(backend: str) -> None:
+    handle: Any = load(backend)
+    for name, values in (("slogdet", np.eye(3) + 1.0), ("qr", np.eye(3) + 1.0)):
+        static = {} if name == "slogdet" else {"mode": "reduced"}
+        kernel = kernel_calls.taping(handle, name, handle.kernel(name))
+        x = Taped(handle.from_numpy(values))
+        known: Any = vars(kernel)["known"](x, **static)
+        if known is not None:
+            # ``NotImplemented`` has them computed by the general path, again.
+            found = known(x)
+            assert type(found) is tuple
+            for mine, right in zip(found, kernel(x, **static), strict=True):
+                np.testing.assert_array_equal(as_numpy(ua.asarray(mine.value)), as_numpy(ua.asarray(right.value)))

@@ -37,12 +37,18 @@ def taping(base: Handle, name: str, kernel: Kernel) -> Kernel:
                 return found
             if type(found) is not tuple:
                 found = as_native(found)
+        return with_entry(natives, values, found, static, None)
+
+    def with_entry(
+        natives: Sequence[Taped], values: Sequence[Native], found: Any, static: dict[str, object], call: Hashable
+    ) -> Any:
         several = type(found) is tuple
         entry = None
         if has_derivative:
             for native in natives:
                 if native.entry is not None:
-                    call = None if k.own is None else told_by(static)
+                    if call is None and k.own is not None:
+                        call = told_by(static)
                     entry = recorded(natives, values, found if several else (found,), static, several, call)
                     break
         if several:
@@ -86,23 +92,23 @@ def taping(base: Handle, name: str, kernel: Kernel) -> Kernel:
         run = prepared(kernel, [native.value for native in natives], static, base)
         return of_one(run, call, static) if len(natives) == 1 else of_some(run, call, static)
 
-    def of_some(run: Kernel, call: Hashable, static: Mapping[str, object]) -> Kernel:
+    def of_some(run: Kernel, call: Hashable, static: dict[str, object]) -> Kernel:
         def known(*natives: Taped) -> Any:
             values = [native.value for native in natives]
             found = run(*values)
-            if type(found) is not own:
-                return NotImplemented
-            entry = None
-            if has_derivative:
-                for native in natives:
-                    if native.entry is not None:
-                        entry = recorded(natives, values, (found,), static, False, call)
-                        break
-            return Taped(found, entry)
+            if type(found) is own:
+                return with_entry(natives, values, found, static, call)
+            return of_several(natives, found, static, call)
 
         return known
 
-    def of_one(run: Kernel, call: Hashable, static: Mapping[str, object]) -> Kernel:
+    def of_several(natives: Sequence[Taped], found: Any, static: dict[str, object], call: Hashable) -> Any:
+        # Engines have tuples with names. Scalars among them the general path takes.
+        if not isinstance(found, tuple) or not all(type(each) is own for each in found):
+            return NotImplemented
+        return with_entry(natives, [native.value for native in natives], tuple(found), static, call)
+
+    def of_one(run: Kernel, call: Hashable, static: dict[str, object]) -> Kernel:
         keeps, keeps_out = rule is None or rule.keeps(0), rule is None or rule.keeps("out")
         kind, is_fixed = k.kind, base.mutable
 
@@ -110,7 +116,7 @@ def taping(base: Handle, name: str, kernel: Kernel) -> Kernel:
             value, parent = native.value, native.entry
             found = run(value)
             if type(found) is not own:
-                return NotImplemented
+                return of_several((native,), found, static, call)
             if parent is None or not has_derivative:
                 return Taped(found)
             output, progress = native.output, parent.progress
