@@ -16,6 +16,7 @@ import unifyarr as ua
 from unifyarr._core.arrays.array import Array
 from unifyarr._core.calling.programs import (
     CALL,
+    DICT,
     EQUAL,
     FALSE,
     GET,
@@ -34,6 +35,7 @@ from unifyarr._core.calling.programs import (
 )
 from unifyarr._core.engines.registry import load
 from unifyarr._native import core
+from unifyarr.graph.run import argument_parts as nests
 
 NUMPY = load("numpy")
 KINDS = [PythonProgram] if core is None else [PythonProgram, core.Program]
@@ -59,6 +61,8 @@ def test_each_instruction(kind: Any) -> None:
     assert run(kind, [4, 5], (TUPLE, None, (0, 1, 0), (2,))) == (4, 5, 4)
     assert run(kind, [4, 5], (LIST, None, (1, 0), (2,))) == [5, 4]
     assert run(kind, [], (TUPLE, None, (), (0,))) == ()
+    made = run(kind, [4, 5], (DICT, ("b", 1), (1, 0), (2,)))
+    assert list(made.items()) == [("b", 5), (1, 4)]
 
 
 @kinds
@@ -95,6 +99,7 @@ def test_arrays(kind: Any) -> None:
     assert made.base is x
     assert run(kind, [x._native, None], wrapping).base is None
     assert run(kind, [1.0, None], wrapping) is NotImplemented
+    assert run(kind, [1.0, None], (WRAP, (NUMPY, None), (0, 1), (2,)))._native == 1.0
 
 
 @kinds
@@ -173,7 +178,7 @@ def test_nothing_is_kept(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["_core", "container", "derivatives", "functions", "modes", "random", "transformations"]
+    "room", ["_core", "container", "derivatives", "functions", "graph", "modes", "random", "transformations"]
 )
 def test_no_text_is_compiled(room: str) -> None:
     for path in (Path(ua.__file__).parent / room).rglob("*.py"):
@@ -186,3 +191,66 @@ def test_programs_call_no_python(backend: str) -> None:
     if core is not None:
         builder = Builder([], load(backend), takes=("x",))
         assert type(builder.returning("x")) is core.Program
+
+
+def _declined(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return "general", args, kwargs
+
+
+@pytest.mark.skipif(core is None, reason="needs the compiled core")
+def test_calls_are_opened_into_leaves() -> None:
+    nest: Any = (nests.IS_TUPLE, None, ((nests.IS_FLOAT, None, ()), (nests.IS_EQUAL, "a", ())))
+    named: Any = (nests.IS_DICT, ("b", 1), ((nests.IS_KEYED, 3, ()), (nests.IS_LIST, None, ())))
+    opened = core.CompiledCall((nest,), ("x",), (named,), abs, None, [], lambda *leaves: leaves, True, False, _declined)
+    whole = core.CompiledCall((nest,), ("x",), (named,), abs, None, [], lambda *all: all, False, True, _declined)
+    fitting = {"b": -3, 1: []}
+    assert opened((0.5, "a"), x=fitting) == (0.5, "a", -3)
+    assert whole((0.5, "a"), x=fitting) == ([0.5, "a", -3], ((0.5, "a"),), {"x": fitting})
+    others: list[tuple[Any, Any]] = [
+        ((0.5,), fitting),
+        ((0.5, "b"), fitting),
+        ((1, "a"), fitting),
+        ([0.5, "a"], fitting),
+        ((0.5, "a"), {1: [], "b": -3}),
+        ((0.5, "a"), {"b": -3, True: []}),
+        ((0.5, "a"), {"b": 4, 1: []}),
+        ((0.5, "a"), {"b": 3, 1: [0]}),
+        ((0.5, "a"), {"b": 3}),
+    ]
+    for args, kwargs in others:
+        assert opened(args, x=kwargs) == ("general", (args,), {"x": kwargs})
+    assert opened() == ("general", (), {})
+    assert opened((0.5, "a"), y=fitting) == ("general", ((0.5, "a"),), {"y": fitting})
+    with pytest.raises(TypeError, match="bad operand type"):
+        opened((0.5, "a"), x={"b": "text", 1: []})
+
+
+@pytest.mark.skipif(core is None, reason="needs the compiled core")
+@pytest.mark.parametrize(
+    ("part", "error"),
+    [(3, "is a tuple of its kind"), ((3, None), "is a tuple of its kind"), ((9, None, ()), "of kind 9 has no 0 parts"),
+     ((nests.IS_DICT, (), ((nests.IS_FLOAT, None, ()),)), "of kind 6 has no 1 parts")],
+)  # fmt: skip
+def test_parts_of_arguments_are_checked(part: Any, error: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=error):
+        core.CompiledCall((part,), (), (), abs, None, [], abs, True, False, _declined)
+
+
+@pytest.mark.skipif(core is None, reason="needs the compiled core")
+def test_calls_of_compiled_functions_keep_nothing() -> None:
+    kept = object()
+    call = core.CompiledCall(
+        ((nests.IS_LIST, None, ((nests.IS_EQUAL, 1, ()), (nests.IS_KEYED, kept, ()))),), (), (), lambda x: x, None, [],
+        lambda *leaves: leaves[1], True, False, _declined,
+    )  # fmt: skip
+    before = sys.getrefcount(kept)
+    for _ in range(1000):
+        assert call([1, kept]) is kept
+        call([1, 2])
+        call([2, kept])
+    assert sys.getrefcount(kept) == before
+    cycle: list[Any] = []
+    cycle.append(core.CompiledCall((), (), (), cycle, None, [], kept, True, False, _declined))
+    del cycle
+    gc.collect()
+    assert sys.getrefcount(kept) == before

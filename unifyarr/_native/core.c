@@ -40,6 +40,7 @@ Everything here has a twin in Python, which serves where the package was install
 #include "function_type.h"
 #include "called.h"
 #include "watching.h"
+#include "compiled_calls.h"
 
 static PyMethodDef functions[] = {
     {"set_up_signals", set_up_signals, METH_VARARGS,
@@ -56,6 +57,8 @@ static PyMethodDef functions[] = {
     {"take_fields", take_fields, METH_VARARGS, "Read objects of an engine's class at these places, if they tell what the engine tells."},
     {"is_unwatched", is_unwatched, METH_O, "Whether no derivative can be taken through a native; false where that isn't told."},
     {"is_finite", is_finite, METH_O, "Whether the elements of a native are finite, if they are a few; None where that isn't told."},
+    {"are_apart", (PyCFunction)(void (*)(void))are_apart, METH_FASTCALL,
+     "Whether natives of a backend have no memory in common; false where that isn't told."},
     {"keep_calls", keep_calls, METH_O, "Forget all known calls, and keep others from now on or not."},
     {"prepare_temporaries", prepare_temporaries, METH_O,
      "Take the numbers of the instructions of operators; return whether temporaries may be found."},
@@ -81,7 +84,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
 #else
     if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || ready_nests() < 0 || PyType_Ready(&Probe_Type) < 0 ||
         PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Called_Type) < 0 || PyType_Ready(&Program_Type) < 0 ||
-        PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&PlainCall_Type) < 0 || PyType_Ready(&Unwatched_Type) < 0 || ready_into() < 0) {
+        PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&CompiledCall_Type) < 0 || PyType_Ready(&PlainCall_Type) < 0 || PyType_Ready(&Unwatched_Type) < 0 || ready_into() < 0) {
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);
@@ -92,6 +95,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
                  PyModule_AddObjectRef(made, "Called", (PyObject *)&Called_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Program", (PyObject *)&Program_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Watched", (PyObject *)&Watched_Type) < 0 ||
+                 PyModule_AddObjectRef(made, "CompiledCall", (PyObject *)&CompiledCall_Type) < 0 ||
                  PyModule_AddObjectRef(made, "PlainCall", (PyObject *)&PlainCall_Type) < 0 ||
                  PyModule_AddObjectRef(made, "Unwatched", (PyObject *)&Unwatched_Type) < 0)) {
         Py_CLEAR(made);

@@ -1,7 +1,7 @@
 /* Programs: lists of instructions on slots, which serve known calls and walks backwards. `calling/programs.py` says what
 each instruction is, and has the twin in Python. */
 
-enum { DO_CALL, DO_SPREAD, DO_GET, DO_ITEM, DO_TUPLE, DO_LIST, DO_NATIVE, DO_OWNER, DO_WRAP, IF_SAME, IF_EQUAL, IF_TYPE, IF_FALSE };
+enum { DO_CALL, DO_SPREAD, DO_GET, DO_ITEM, DO_TUPLE, DO_LIST, DO_DICT, DO_NATIVE, DO_OWNER, DO_WRAP, IF_SAME, IF_EQUAL, IF_TYPE, IF_FALSE };
 
 /* Programs with at most so many slots and inputs of an instruction have them on the stack. */
 enum { FEW_SLOTS = 96 };
@@ -53,6 +53,14 @@ static PyObject *carry_out(const Instruction *it, PyObject **slots, PyObject **g
             }
         }
         return made;
+    case DO_DICT:
+        made = PyDict_New();
+        for (Py_ssize_t i = 0; made && i < count; i++) {
+            if (PyDict_SetItem(made, PyTuple_GET_ITEM(it->what, i), slots[it->slots[i]]) < 0) {
+                Py_CLEAR(made);
+            }
+        }
+        return made;
     case DO_NATIVE:
         made = native_of(slots[it->slots[0]]);
         return made || PyErr_Occurred() ? made : PyObject_GetAttr(slots[it->slots[0]], text_native);
@@ -60,9 +68,9 @@ static PyObject *carry_out(const Instruction *it, PyObject **slots, PyObject **g
         made = ((Slots *)slots[it->slots[0]])->base;
         return Py_NewRef(made && made != Py_None ? made : slots[it->slots[0]]);
     }
-    /* DO_WRAP, of a backend and its usual type. */
-    PyObject *native = slots[it->slots[0]], *backend = PyTuple_GET_ITEM(it->what, 0);
-    if ((PyObject *)Py_TYPE(native) != PyTuple_GET_ITEM(it->what, 1)) {
+    /* DO_WRAP, of a backend and its usual type, or None for any. */
+    PyObject *native = slots[it->slots[0]], *backend = PyTuple_GET_ITEM(it->what, 0), *usual = PyTuple_GET_ITEM(it->what, 1);
+    if (usual != Py_None && (PyObject *)Py_TYPE(native) != usual) {
         return Py_NewRef(Py_NotImplemented);
     }
     made = wrap_plain(Py_NewRef(native), backend);

@@ -22,14 +22,12 @@ from typing import (
 )
 
 from .._core.arrays.array import Array
-from .._core.arrays.ownership import settled
-from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
 from .._core.values.called import Called, boundary, make_boundaries, set_boundary
 from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..errors import TraceError
-from ..modes.trace.crossing import common_backend, loses_gradients
+from ..modes.trace.crossing import common_backend, must_run_in_python
 from .building.rewriters import NodeRewriter
 from .building.running import GraphFunction
 from .core.basic import Variable
@@ -88,7 +86,7 @@ class Compiled(Called, Wrapper, Generic[P, Result]):
             return self._function(*args, **kwargs)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         backend = common_backend(arrays)
-        if self._must_run_in_python(backend, arrays):
+        if must_run_in_python(backend, self._options.backend, arrays):
             tell_in_python(self._name, "the engine records gradients")
             return self._function(*args, **kwargs)
         program = self._programs.find(backend, leaves, spec, (args, kwargs))
@@ -163,11 +161,6 @@ class Compiled(Called, Wrapper, Generic[P, Result]):
         from .show.html import html_of_compiled
 
         return html_of_compiled(self._name, self._programs.values())
-
-    def _must_run_in_python(self, backend: Handle, arrays: list[Array]) -> bool:
-        if not loses_gradients(backend, self._options.backend):
-            return False
-        return backend.trace() is not None or any(backend.records_gradient(settled(x._native)) for x in arrays)
 
     @property
     def _name(self) -> str:

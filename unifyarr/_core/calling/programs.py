@@ -16,7 +16,7 @@ from ..engines.handle import Handle
 from ..values.records import Record
 
 # What an instruction does with its inputs, as ``programs.h`` has it: fill a slot, or decline unless all is usual.
-CALL, SPREAD, GET, ITEM, TUPLE, LIST, NATIVE, OWNER, WRAP, SAME, EQUAL, TYPE, FALSE = range(13)
+CALL, SPREAD, GET, ITEM, TUPLE, LIST, DICT, NATIVE, OWNER, WRAP, SAME, EQUAL, TYPE, FALSE = range(14)
 
 
 class KernelStep(Record):
@@ -32,7 +32,8 @@ class KernelStep(Record):
 class Instruction(Record):
     """One step of a program: slots of its inputs, those that it fills, and those that nothing needs afterwards.
 
-    ``what`` is the kernel and its names of arguments, the name of an attribute, a place, a type, or a backend.
+    ``what`` is the kernel and its names of arguments, the name of an attribute, a place, the names of a dict, a type,
+    or a backend and the type of its natives, ``None`` for any.
     """
 
     operation: int
@@ -50,7 +51,7 @@ def _call(what: Any, given: list[Any]) -> Any:
 
 def _wrap(what: Any, given: list[Any]) -> Any:
     (native, base), (backend, native_type) = given, what
-    if type(native) is not native_type:
+    if native_type is not None and type(native) is not native_type:
         return NotImplemented
     array = marked(native, backend, None)
     array._base = base
@@ -65,6 +66,7 @@ _CARRY_OUT: tuple[Callable[[Any, list[Any]], Any], ...] = (
     lambda place, given: given[0][place],
     lambda _, given: tuple(given),
     lambda _, given: given,
+    lambda names, given: dict(zip(names, given, strict=True)),
     lambda _, given: given[0]._native,
     lambda _, given: owner(given[0]),
     _wrap,
@@ -112,7 +114,7 @@ class Builder:
     """
 
     def __init__(
-        self, operands: Sequence[object], backend: Handle, *, whole: bool = False, takes: Sequence[str] = ()
+        self, operands: Sequence[object], backend: Handle, *, whole: bool = False, takes: Sequence[Hashable] = ()
     ) -> None:
         self._backend, self._whole = backend, whole
         self._operands: list[Hashable] = [*takes, *(("x", place) if whole else place for place in range(len(operands)))]

@@ -1,38 +1,26 @@
-"""What is read of the arrays of a call; and one test for all of them, in the compiled part.
-
-In Python the test of each costs as much as a loop on a small array.
-"""
+"""One test of all arrays of a call, in the compiled part."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..._core.arrays.array import Array
 from ..._core.engines.handle import Handle
-from ..._core.values.native import Native
 from ..fusion import machine
 
 # Takes arrays, and returns the tuple of their natives; None if they aren't those of the program.
 Guard = Callable[..., "tuple[Any, ...] | None"]
 
 
-def reads_of(leaf: object) -> Mapping[str, str]:
-    """Return what is read of an array's native in place of its cache key; nothing where that itself is needed."""
-    if type(leaf) is not Array or type(leaf._native) is not leaf._backend.native_type:
-        return {}
-    return leaf._backend.cache_reads
-
-
-def value_of(native: Native, expression: str) -> Any:
-    """Return what an expression of ``cache_reads`` reads of a native."""
-    found = getattr(native, expression.removesuffix("()"))
-    return found() if expression.endswith("()") else found
-
-
 def can_guard() -> bool:
     """Return whether the compiled part is there."""
     return machine.is_compiled()
+
+
+def is_guarded(leaf: object) -> bool:
+    """Return whether a guard tests an argument, by what the engine names in ``cache_reads``."""
+    return type(leaf) is Array and type(leaf._native) is leaf._backend.native_type and bool(leaf._backend.cache_reads)
 
 
 def knows_memory(backend: Handle) -> bool:

@@ -247,15 +247,7 @@ class Program:
         is_free = self.backend.trace() is None and all(type(targets[place]) is Array for place in how.donated)
         for place in how.checked if is_free else self.destroyed:
             check_target(targets[place])
-        if how.donated:
-            copied: list[Array] = []
-            # No other thread may read an array while its native is used up.
-            with LOCK:
-                results = self._run(targets, scalars, how, run, copied)
-            for x in copied:
-                tell_copied(x)
-        else:
-            results = self._run(targets, scalars, how, run)
+        results = self.write(targets, scalars, how, run) if how.donated else self._run(targets, scalars, how, run)
         if not self._told and self.backend.can_compile and run is None:
             self._told = True
             if self.refusal is not None:
@@ -283,10 +275,22 @@ class Program:
         """Return whether one of the arrays that are written overlaps another one."""
         return any(not self.destroyed.isdisjoint(pair) for pair in overlapping(targets))
 
+    def write(
+        self, targets: Sequence[Array], scalars: Sequence[Any], how: Handling, run: Executor | None = None
+    ) -> list[Native]:
+        """Run the graph, which uses up natives of its arguments, write back the stores, and return the results."""
+        copied: list[Array] = []
+        # No other thread may read an array while its native is used up.
+        with LOCK:
+            results = self._run(targets, scalars, how, run, copied)
+        for x in copied:
+            tell_copied(x)
+        return results
+
     def _run(
         self,
-        targets: list[Array],
-        scalars: list[Any],
+        targets: Sequence[Array],
+        scalars: Sequence[Any],
         how: Handling,
         run: Executor | None,
         copied: list[Array] | None = None,
@@ -304,11 +308,12 @@ class Program:
             return list((run or self.executor(()))(*natives))
         writing, pending = Writing(), []
         used_up: list[int] = []
-        may_copy, copies = self._copies < COPIES and self.backend.trace() is None, 0
+        is_free = self.backend.trace() is None
+        may_copy, copies = is_free and self._copies < COPIES, 0
         try:
             writing.under_way = True
             for place in how.donated:
-                taken = release(targets[place], writing, len(used_up))
+                taken = release(targets[place], writing, len(used_up), untraced=is_free)
                 assert taken is not None
                 pending.append(taken)
                 natives[place] = taken.native
@@ -328,15 +333,24 @@ class Program:
             results = list(run(*natives, results=writing.results) if used_up else run(*natives))
             if self.crossing.two_engines:
                 results = [self.crossing.copy_back(each) for each in results]
-            replaced = [place for place, taken in zip(how.donated, pending, strict=True) if taken.number is not None]
-            finish_all(self._writes(targets, how, replaced, results))
+            if len(used_up) == len(how.donated) and not (copies or how.assigned):
+                # An interrupt leaves the end of them to ``writing``.
+                for number, place in how.rebound:
+                    rebind(targets[place], results[number], owned=True)
+                for place, number in self.reusing.items():
+                    rebind(targets[place], results[number])
+            else:
+                replaced = [
+                    place for place, taken in zip(how.donated, pending, strict=True) if taken.number is not None
+                ]
+                finish_all(self._writes(targets, how, replaced, results))
         finally:
             writing.under_way = False
             writing.end(pending)
         return results
 
     def _writes(
-        self, targets: list[Array], how: Handling, replaced: list[int], results: list[Any]
+        self, targets: Sequence[Array], how: Handling, replaced: list[int], results: list[Any]
     ) -> list[Callable[[], object]]:
         """Return functions that write the results back."""
         rebound = [partial(rebind, targets[place], results[number], owned=True) for number, place in how.rebound]
@@ -345,6 +359,11 @@ class Program:
             partial(rebind, targets[place], results[self.reusing[place]]) for place in replaced if place in self.reusing
         ]
         return [*rebound, *assigned, *reusing]
+
+
+def own(array: Array) -> None:
+    """Note that nothing else has the native of a result."""
+    array._owned = True
 
 
 def _is_plain(node: Apply) -> bool:

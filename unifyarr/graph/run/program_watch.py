@@ -23,8 +23,6 @@ class ProgramWatch:
         self._bound = {number: at[id(x)] for number, x in enumerate(state.values) if id(x) in at}
         numbers = {place.key(): number for number, place in enumerate(state.places)}
         self._written: list[tuple[int, Place]] = [(numbers[place.key()], place) for place in recording.written]
-        # The names that the straight call of the program uses, once it's made.
-        self.names: dict[str, object] = {}
         # Whether what is written is of the same types as what was there, once that's known.
         self._keeps_types: bool | None = None
 
@@ -37,10 +35,7 @@ class ProgramWatch:
     def _take(self, number: int, value: Any) -> None:
         self._values[number] = value
         if number in self._bound:
-            place = self._bound[number]
-            self._captured[place] = value
-            if f"captured{place}" in self.names:
-                self.names[f"captured{place}"] = value
+            self._captured[self._bound[number]] = value
 
     def around(self, call: Call, general: Call) -> Call:
         """Return a call that is served by ``call`` as long as all places hold the same, or arrays of the same types.

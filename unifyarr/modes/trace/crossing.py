@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..._core.arrays.array import Array
-from ..._core.arrays.ownership import read
+from ..._core.arrays.ownership import read, settled
 from ..._core.arrays.views import Window
 from ..._core.engines.current import current
 from ..._core.engines.handle import Handle
@@ -31,6 +31,13 @@ def loses_gradients(arrays: Handle, engine: str | None) -> bool:
     """Return whether gradients of arrays of a backend are lost if an engine, by default their own, runs a graph."""
     # So they are where values are overwritten, and on another engine.
     return arrays.differentiates and (arrays.mutable or engine not in (None, arrays.name))
+
+
+def must_run_in_python(backend: Handle, engine: str | None, arrays: Sequence[Array]) -> bool:
+    """Return whether gradients would be lost if an engine ran a graph on these arrays of a backend."""
+    if not loses_gradients(backend, engine):
+        return False
+    return backend.trace() is not None or any(backend.records_gradient(settled(x._native)) for x in arrays)
 
 
 class Crossing:
