@@ -55,6 +55,7 @@ FLOORS = [
     ("graph.fusion",),
     ("modes.trace",),
     ("graph.building",),
+    ("graph.stabilizing",),
     ("graph.run",),
     ("graph.loops",),
     ("graph.show",),

@@ -221,7 +221,7 @@ class Body:
     @cached_property
     def checked(self) -> DebugProgram:
         """The function that ``in_place`` is, or ``pure`` where nothing is mutable, with each node checked."""
-        return DebugProgram(self.fgraph, self._rewrite, self.backend)
+        return DebugProgram(self._rewriting.reference(self.fgraph), self._rewrite, self.backend)
 
     def by_single_steps(self) -> FunctionGraph:
         """Return the graph of ``rewritten`` with nothing fused."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from typing import Any
 
@@ -34,6 +34,7 @@ from ..kernels.failing import may_fail
 from ..kernels.into import computed_into
 from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, stored
 from ..kernels.windows import compute_in_window, write_to_own
+from ..stabilizing.rewriting import stabilize
 from .ordering import mark, unmark
 from .rewrite_registry import REGISTERED, Own, Rewrite
 from .trace_log import tell_refused_rewrite
@@ -94,6 +95,15 @@ class Rewriting:
                         fgraph.substitute(node, op)
         for name, reason in fgraph.history.refusals:
             tell_refused_rewrite(name, reason)
+
+    def reference(self, fgraph: FunctionGraph) -> FunctionGraph:
+        """Return the graph whose values the rewritten one must have: changed by the rewrites that change values."""
+        if all(each.exact for each in self.rewrites):
+            return fgraph
+        found = fgraph.copy()
+        rewrites = [each for each in self.rewrites if not each.exact or each.always or each.required]
+        replace(self, rewrites=rewrites, lowering=None)(found, pure=True)
+        return found
 
     def _ordered(self, chosen: list[Rewrite]) -> list[Rewrite]:
         """Return the rewrites in their order: an engine's compiler gets the graph before ours.
@@ -255,6 +265,10 @@ def _on_whole_graphs(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable | 
     return None if is_on_mutable(node) else read_behind_writes(fgraph, node)
 
 
+# It runs in all bodies, as what people add.
+STABILIZE = Rewrite(stabilize, default=False, exact=False)
+STABILIZE.is_ours = True
+
 REGISTERED.extend(
     [
         Own(_hoist, name="hoist"),
@@ -264,6 +278,7 @@ REGISTERED.extend(
         Own(_fold_constants, name="fold_constants"),
         Own(_merge, name="merge"),
         Own(_settle_order_of_sums, name="settle_order", required=True),
+        STABILIZE,
         Own(_fuse, name="fuse"),
         Own(NodeRewriter(compute_in_window)),
         Own(NodeRewriter(write_to_own)),

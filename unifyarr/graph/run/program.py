@@ -136,7 +136,7 @@ class Program:
         if self.options.mode == "debug":
             from .debugmode import DebugProgram
 
-            checked = DebugProgram(traced, self._rewriting, self.backend)
+            checked = DebugProgram(self._rewriting.reference(traced), self._rewriting, self.backend)
             self.fgraph, self._executors[()] = checked.fgraph, checked
         else:
             self._rewriting(traced)

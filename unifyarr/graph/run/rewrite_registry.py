@@ -24,13 +24,17 @@ class Rewrite:
     ----------
     function
         What rewrites: a function of a ``FunctionGraph``, which changes it, or a rewriter of nodes, as
-        ``node_rewriter`` and ``pattern_rewriter`` make them. It must keep the values of the outputs.
+        ``node_rewriter`` and ``pattern_rewriter`` make them. It must keep the values of the outputs, unless ``exact``
+        is false.
     name
         The name, by default that of the function.
     before, after
         The names of rewrites that stand after it, and before it. By default it stands before ``"fuse"``.
     default
         Whether it runs if a function is compiled without ``include=``.
+    exact
+        Whether it keeps the values of the outputs, up to their last bits. Mode ``"debug"`` compares the graph with the
+        traced one after the rewrites that don't.
 
     Rewriters of nodes that stand beside each other run together, until none of them changes anything. After ``"store"``
     operations overwrite memory. A rewriter of nodes, and ``FunctionGraph.replace_all_validate``, make a change only if
@@ -48,8 +52,8 @@ class Rewrite:
     array([0.])
     """
 
-    # Whether it's needed in every graph, or beside all others.
-    always = required = False
+    # Whether it's needed in every graph, or beside all others, and whether this package registers it.
+    always = required = is_ours = False
 
     def __init__(
         self,
@@ -59,6 +63,7 @@ class Rewrite:
         before: str | None = None,
         after: str | None = None,
         default: bool = True,
+        exact: bool = True,
     ) -> None:
         if not callable(function) or isinstance(function, type):
             raise TypeError(f"a rewrite is a function of a graph, or a rewriter of nodes, not {function!r}")
@@ -68,7 +73,7 @@ class Rewrite:
             if each is not None and not isinstance(each, str):
                 raise TypeError(f"{what} of a rewrite is a name, not {each!r}")
         self.function: Callable[..., object] = function
-        self.default = bool(default)
+        self.default, self.exact = bool(default), bool(exact)
         self.name = name if name is not None else str(getattr(function, "__name__", type(function).__name__))
         self.before, self.after = before, after
 
@@ -85,7 +90,7 @@ class Rewrite:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return (self.function, self.name, self.before, self.after, self.default)
+        return (self.function, self.name, self.before, self.after, self.default, self.exact)
 
     def __repr__(self) -> str:
         return f"<rewrite {self.name}>"
@@ -149,7 +154,7 @@ def unregister(name: str) -> None:
     """Remove a rewrite that was registered; functions that are compiled already keep it."""
     with _LOCK:
         found = _at(REGISTERED, name)
-        if isinstance(REGISTERED[found], Own):
+        if REGISTERED[found].is_ours:
             raise ValueError(
                 f"{name!r} is a rewrite of unifyarr: leave it out of a function, compile(exclude={name!r})"
             )
@@ -173,8 +178,10 @@ def rewrites() -> list[str]:
 class Own(Rewrite):
     """A rewrite of ours, which knows what the graph is compiled for."""
 
+    is_ours = True
+
     def __init__(self, function: Any, *, name: str | None = None, required: bool = False, always: bool = False) -> None:
-        self.function, self.before, self.after, self.default = function, None, None, True
+        self.function, self.before, self.after, self.default, self.exact = function, None, None, True, True
         self.name, self.required, self.always = name or function.__name__, required, always
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,0 +1,213 @@
+"""Logarithms of what overflows, underflows or cancels, by functions that don't."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ... import functions, linalg, nn, special
+from ..core.basic import Variable
+from .identity import Identity, first, listed, made
+from .matching import (
+    argument,
+    exp_sum,
+    is_bounded,
+    node_of,
+    number,
+    one_plus_exp,
+    seen,
+    shape_of,
+    shifted,
+    signed,
+    static,
+)
+from .products import Factor, factored
+
+OfVariable = Callable[[Variable], Variable | None]
+# Of what is never negative, and of anything.
+POSITIVE: list[Identity[OfVariable]] = []
+LOGARITHMS: list[Identity[OfVariable]] = []
+LOG1P: list[Identity[OfVariable]] = []
+
+_positive, _any = partial(listed, POSITIVE), partial(listed, LOGARITHMS)
+
+
+def negated(u: Variable) -> Variable:
+    """Return ``-u``, without two signs that cancel."""
+    sign, rest = signed(u, -1)
+    return rest if sign > 0 else made(functions.negative, rest)
+
+
+def softplus(u: Variable) -> Variable:
+    """Return ``log(1 + exp(u))``."""
+    return made(functions.logaddexp, u, 0.0)
+
+
+def log1mexp(u: Variable) -> Variable | None:
+    """Return ``log(1 - exp(u))``: Mächler, "Accurately computing log(1 - exp(-|a|))", 2012."""
+    if is_bounded(u):
+        return None
+
+    def computed(u: Any) -> Any:
+        # Each formula is given exponents at which it's exact, so that the other one doesn't warn.
+        edge = -math.log(2.0)
+        near = functions.log(functions.negative(functions.expm1(functions.maximum(u, edge))))
+        far = functions.log1p(functions.negative(functions.exp(functions.minimum(u, edge))))
+        return functions.where(functions.less(u, edge), far, near)
+
+    return made(computed, u)
+
+
+@_positive("log(exp(u))", "u", "exp(u) overflows from 710 on, and is 0 below -745")
+def _of_exp(variable: Variable) -> Variable | None:
+    return argument(variable, "exp")
+
+
+@_positive("log(sum(exp(u)))", "logsumexp(u)", "exp(u) overflows, or all of it is 0")
+def _of_exp_sum(variable: Variable) -> Variable | None:
+    found = exp_sum(variable)
+    if found is None or is_bounded(found.exponent):
+        return None
+    keepdims = shape_of(variable) == found.kept
+    return made(special.logsumexp, found.exponent, axis=found.axis, keepdims=keepdims)
+
+
+@_positive("log(1 + exp(u))", "logaddexp(u, 0)", "exp(u) overflows for a large u, and 1 + exp(u) is 1 for a small one")
+def _of_one_plus_exp(variable: Variable) -> Variable | None:
+    u = one_plus_exp(variable)
+    return None if u is None else softplus(u)
+
+
+@_positive("log(exp(u) + exp(v))", "logaddexp(u, v)", "the exponentials overflow, or both are 0")
+def _of_two_exps(variable: Variable) -> Variable | None:
+    node = node_of(variable, "add")
+    exponents = [] if node is None else [argument(each, "exp") for each in node.inputs]
+    return made(functions.logaddexp, *exponents) if exponents and None not in exponents else None
+
+
+@_positive("log(sigmoid(u))", "-logaddexp(-u, 0)", "sigmoid(u) is 0 below -745, and 1 above 37")
+def _of_sigmoid(variable: Variable) -> Variable | None:
+    u = argument(variable, "sigmoid")
+    return None if u is None else negated(softplus(negated(u)))
+
+
+@_positive("log(softmax(u))", "log_softmax(u)", "softmax(u) is 0 where u is 745 below the maximum")
+def _of_softmax(variable: Variable) -> Variable | None:
+    node = node_of(variable, "softmax")
+    return None if node is None else made(nn.log_softmax, seen(node.inputs[0]), axis=static(node)["axis"])
+
+
+@_positive("log(erfc(u))", "log_ndtr(-sqrt(2) * u) + log(2)", "erfc(u) is 0 from 27.3 on")
+def _of_erfc(variable: Variable) -> Variable | None:
+    u = argument(variable, "erfc")
+    if u is None or is_bounded(u):
+        return None
+    return made(lambda u: functions.add(special.log_ndtr(functions.multiply(u, -math.sqrt(2.0))), math.log(2.0)), u)
+
+
+@_any(
+    "log(exp(u) * x), log(x / sum(exp(u))), ...",
+    "u + log(x), log(x) - logsumexp(u), ...",
+    "a product with an exponential, or one of the above, overflows or is 0",
+)
+def _of_product(variable: Variable) -> Variable | None:
+    product = factored(variable)
+    if product is None:
+        return None
+    total, rest = None, product.copy()
+    for factor, power in product.powers.items():
+        found = first(POSITIVE, factor.variable)
+        if found is not None:
+            del rest.powers[factor]
+            term = Factor(found, factor.shape).built()
+            term = term if abs(power) == 1 else made(functions.multiply, term, float(abs(power)))
+            total = _joined(total, term, power > 0)
+    if total is None or (rest.sign < 0 and not rest.powers):
+        return None
+    if rest.powers:
+        total = _joined(total, logarithm(rest.built(variable)), True)
+    shape = shape_of(variable)
+    return total if shape_of(total) == shape else made(functions.broadcast_to, total, shape)
+
+
+def logarithm(variable: Variable) -> Variable:
+    """Return the logarithm of a variable by the first identity that fits."""
+    found = first(LOGARITHMS, variable)
+    return made(functions.log, variable) if found is None else found
+
+
+def _joined(total: Variable | None, term: Variable, is_added: bool) -> Variable:
+    if total is None:
+        return term if is_added else negated(term)
+    return made(functions.add if is_added else functions.subtract, total, term)
+
+
+@_any("log(1 - exp(u)), log(-expm1(u))", "log(-expm1(u)) above -log(2), log1p(-exp(u)) below", "1 - exp(u) cancels")
+def _of_one_minus_exp(variable: Variable) -> Variable | None:
+    sign, inner = signed(variable)
+    u = argument(inner, "expm1") if sign < 0 else None
+    if u is None:
+        parts = shifted(variable)
+        u = argument(parts.rest, "exp") if parts is not None and parts[:2] == (1, -1) else None
+    return None if u is None else log1mexp(u)
+
+
+@_any("log(1 + t), log(1 - t)", "log1p(t), log1p(-t)", "1 + t has no digits of a small t")
+def _of_one_plus(variable: Variable) -> Variable | None:
+    parts = shifted(variable)
+    if parts is None or parts.number != 1 or argument(parts.rest, "exp") is not None:
+        return None
+    return made(functions.log1p, parts.rest if parts.sign > 0 else negated(parts.rest))
+
+
+@_any("log(det(A))", "slogdet(A).logabsdet where its sign is 1", "det(A) overflows, or is 0, for matrices of some rows")
+def _of_det(variable: Variable) -> Variable | None:
+    matrix = argument(variable, "det")
+
+    def computed(matrix: Any) -> Any:
+        sign, logarithm = linalg.slogdet(matrix)
+        return functions.where(functions.less(sign, 0.0), math.nan, logarithm)
+
+    return None if matrix is None else made(computed, matrix)
+
+
+@_any("log(abs(det(A)))", "slogdet(A).logabsdet", "det(A) overflows, or is 0, for matrices of some rows")
+def _of_abs_det(variable: Variable) -> Variable | None:
+    inner = argument(variable, "abs")
+    matrix = None if inner is None else argument(inner, "det")
+    return None if matrix is None else made(lambda matrix: linalg.slogdet(matrix)[1], matrix)
+
+
+@_any("log(sqrt(x)), log(x ** k)", "log(x) / 2, k * log(x), k * log(abs(x)) for an even k", "x ** k overflows, or is 0")
+def _of_power(variable: Variable) -> Variable | None:
+    node = node_of(variable, "sqrt", "square", "pow")
+    if node is None:
+        return None
+    x = seen(node.inputs[0])
+    power = {"sqrt": 0.5, "square": 2.0}.get(node.op.name) or number(node.inputs[1])
+    if not power or shape_of(x) != shape_of(variable):
+        return None
+    base = made(functions.abs, x) if power % 2 == 0 else x
+    return made(functions.multiply, made(functions.log, base), power)
+
+
+@listed(LOG1P, "log1p(exp(u))", "logaddexp(u, 0)", "exp(u) overflows")
+def _log1p_of_exp(variable: Variable) -> Variable | None:
+    u = argument(variable, "exp")
+    return None if u is None else softplus(u)
+
+
+@listed(LOG1P, "log1p(-exp(u))", "log(-expm1(u)) above -log(2), log1p(-exp(u)) below", "1 - exp(u) cancels")
+def _log1p_of_minus_exp(variable: Variable) -> Variable | None:
+    sign, inner = signed(variable)
+    u = argument(inner, "exp") if sign < 0 else None
+    return None if u is None else log1mexp(u)
+
+
+@listed(LOG1P, "log1p(-sigmoid(u))", "-logaddexp(u, 0)", "sigmoid(u) is 1 above 37")
+def _log1p_of_minus_sigmoid(variable: Variable) -> Variable | None:
+    sign, inner = signed(variable)
+    u = argument(inner, "sigmoid") if sign < 0 else None
+    return None if u is None else negated(softplus(u))

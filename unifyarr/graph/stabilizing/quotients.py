@@ -1,0 +1,205 @@
+"""Products and quotients of what overflows although the result doesn't: exponentials, and equal factors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+
+from ... import functions, nn, special
+from ..core.basic import Variable
+from ..kernels.kernelop import is_kernel
+from .identity import Identity, listed, made
+from .logarithms import negated
+from .matching import argument, exp_sum, is_bounded, node_of, one_plus_exp, seen, shape_of, signed
+from .products import Factor, Product, factored
+
+OfProduct = Callable[[Product], bool]
+# Each changes a product, and returns whether it did.
+QUOTIENTS: list[Identity[OfProduct]] = []
+_quotient = partial(listed, QUOTIENTS)
+_ONE = Fraction(1)
+
+
+@_quotient("x / x, x / x**2, x / sqrt(x), ...", "1, 1 / x, sqrt(x), ...", "a factor that is 0 or infinite gives NaN")
+def _cancelled(product: Product) -> bool:
+    return product.cancelled
+
+
+@_quotient("exp(u) / sum(exp(u))", "softmax(u)", "both are infinite, or the sum is 0")
+def _by_softmax(product: Product) -> bool:
+    changed = False
+    for below in _below(product):
+        parts = exp_sum(below.variable)
+        above = None if parts is None else _exponentials(product).get(parts.exponent)
+        if parts is None or above is None or is_bounded(parts.exponent):
+            continue
+        shape = (1,) * (len(parts.kept) - len(below.shape)) + below.shape
+        if shape == parts.kept and above.shape == shape_of(parts.exponent):
+            changed = _replaced(product, above, below, _softmax(parts.exponent, parts.axis))
+    return changed
+
+
+def _softmax(u: Variable, axis: tuple[int, ...]) -> Variable:
+    if len(axis) == 1:
+        return made(nn.softmax, u, axis=axis[0])
+    summed = made(special.logsumexp, u, axis=axis, keepdims=True)
+    return made(functions.exp, made(functions.subtract, u, summed))
+
+
+@_quotient("exp(u) / (1 + exp(u)), 1 / (1 + exp(u))", "sigmoid(u), sigmoid(-u)", "exp(u) overflows")
+def _by_sigmoid(product: Product) -> bool:
+    changed = False
+    for below in _below(product):
+        u = one_plus_exp(below.variable)
+        if u is not None:
+            above = _exponentials(product).get(u)
+            changed = _replaced(product, above, below, made(nn.sigmoid, negated(u) if above is None else u))
+    return changed
+
+
+@_quotient("exp(u) * sigmoid(-u)", "sigmoid(u)", "exp(u) overflows, or sigmoid(-u) is 0")
+def _by_other_sigmoid(product: Product) -> bool:
+    exponents = {signed(u): factor for u, factor in _exponentials(product).items()}
+    for factor, power in list(product.powers.items()):
+        u = argument(factor.variable, "sigmoid") if power >= 1 else None
+        above = None if u is None else exponents.get(signed(u, -1))
+        if u is not None and above is not None:
+            made_of_it = made(nn.sigmoid, negated(u))
+            product.times(above, -_ONE).times(factor, -_ONE).times(Factor(made_of_it, shape_of(made_of_it) or ()))
+            return True
+    return False
+
+
+@_quotient("exp(u) / expm1(u)", "-1 / expm1(-u)", "exp(u) overflows")
+def _by_expm1(product: Product) -> bool:
+    for below in _below(product):
+        u = argument(below.variable, "expm1")
+        above = None if u is None else _exponentials(product).get(u)
+        if u is not None and above is not None:
+            product.times(above, -_ONE).times(below).times(
+                Factor(made(functions.expm1, negated(u)), below.shape), -_ONE
+            )
+            product.sign *= -1
+            return True
+    return False
+
+
+@_quotient(
+    "exp(-x**2) / erfc(x)", "sqrt(pi / 2) * exp(-x**2 - log(2 * pi) / 2 - log_ndtr(-sqrt(2) * x))", "both underflow"
+)
+def _by_ndtr(product: Product) -> bool:
+    for below in _below(product):
+        x = argument(below.variable, "erfc")
+        for u, above in _exponentials(product).items():
+            sign, squared = signed(u)
+            if x is not None and sign < 0 and argument(squared, "square") is x:
+                return _replaced(product, above, below, made(_hazard, x))
+    return False
+
+
+def _hazard(x):  # type: ignore[no-untyped-def]
+    logarithm = special.log_ndtr(functions.multiply(x, -math.sqrt(2.0)))
+    return functions.multiply(functions.exp(-functions.square(x) - logarithm), 0.5)
+
+
+@_quotient("adj(A) / det(A) of a gradient", "inv(A)", "det(A) overflows, or is 0")
+def _by_inverse(product: Product) -> bool:
+    # The derivative of ``det`` chooses between two formulas for the adjugate, by how near it is to singular.
+    for below in _below(product):
+        if argument(below.variable, "det") is None:
+            continue
+        for factor, power in list(product.powers.items()):
+            node = node_of(factor.variable, "where")
+            whole = None if node is None or power != 1 else factored(node.inputs[2])
+            if whole is not None and any(each.variable is below.variable for each in whole.powers):
+                product.times(factor, -_ONE).times_all(whole)
+                return True
+    return False
+
+
+@_quotient("exp(u) / exp(v), exp(u) * exp(v)", "exp(u - v), exp(u + v)", "one of them overflows, or is 0")
+def _by_difference(product: Product) -> bool:
+    found = _powers_of_exp(product)
+    if len(found) < 2:
+        return False
+    total: Variable | None = None
+    for factor, u, power in found:
+        del product.powers[factor]
+        term = Factor(u, factor.shape).built()
+        if abs(power) != 1:
+            term = made(functions.multiply, term, float(abs(power)))
+        if total is None:
+            total = term if power > 0 else negated(term)
+        else:
+            total = made(functions.add if power > 0 else functions.subtract, total, term)
+    assert total is not None
+    product.times(Factor(made(functions.exp, total), shape_of(total) or ()))
+    return True
+
+
+def _powers_of_exp(product: Product) -> list[tuple[Factor, Variable, Fraction]]:
+    found = [(factor, argument(factor.variable, "exp"), power) for factor, power in product.powers.items()]
+    return [(factor, u, power) for factor, u, power in found if u is not None and power.denominator == 1]
+
+
+def _exponentials(product: Product) -> dict[Variable, Factor]:
+    """Return the exponentials above the line, by their exponents."""
+    return {u: factor for factor, u, power in _powers_of_exp(product) if power > 0}
+
+
+def _below(product: Product) -> list[Factor]:
+    return [factor for factor, power in product.powers.items() if power <= -1]
+
+
+def _replaced(product: Product, above: Factor | None, below: Factor, by: Variable) -> bool:
+    """Replace one ``above / below`` by a variable."""
+    shape = shape_of(by)
+    assert shape is not None
+    if above is not None:
+        product.times(above, -_ONE)
+    # A function that is composed may cancel against its parts.
+    product.times(below).times_all(factored(by) or Product().times(Factor(seen(by), shape)))
+    return True
+
+
+def simplified(product: Product) -> bool:
+    """Apply the identities until none changes anything; return whether any did."""
+    changed, again = product.cancelled, True
+    while again:
+        again = any([each.formula(product) for each in QUOTIENTS[1:]])
+        changed |= again or product.cancelled
+    return changed
+
+
+def quotient(variable: Variable) -> Variable | None:
+    """Return a product or quotient by the identities, or ``None`` if none applies."""
+    product = factored(variable)
+    if product is None:
+        return None
+    if simplified(product):
+        return product.built(variable)
+    return _distributed(variable, product)
+
+
+def _distributed(variable: Variable, product: Product) -> Variable | None:
+    """Multiply a sum out if each of its terms is simpler then.
+
+    Derivatives have such sums: ``(g / s - sum(g * e / s**2)) * e`` is that of ``e / s``.
+    """
+    if not any(argument(each.variable, "exp") is not None for each in product.powers):
+        return None
+    for factor, power in product.powers.items():
+        node = node_of(factor.variable, "add", "subtract") if power == 1 else None
+        if node is None or shape_of(factor.variable) != factor.shape:
+            continue
+        terms = []
+        for inner in node.inputs:
+            whole, others = factored(inner), product.copy().times(factor, -_ONE)
+            if whole is None or not simplified(others.times_all(whole)):
+                break
+            terms.append(others.built(variable))
+        else:
+            return made(functions.subtract if is_kernel(node, "subtract") else functions.add, *terms)
+    return None
