@@ -22,11 +22,6 @@ _quotient = partial(listed, QUOTIENTS)
 _ONE = Fraction(1)
 
 
-@_quotient("x / x, x / x**2, x / sqrt(x), ...", "1, 1 / x, sqrt(x), ...", "a factor that is 0 or infinite gives NaN")
-def _cancelled(product: Product) -> bool:
-    return product.cancelled
-
-
 @_quotient("exp(u) / sum(exp(u))", "softmax(u)", "both are infinite, or the sum is 0")
 def _by_softmax(product: Product) -> bool:
     changed = False
@@ -66,8 +61,8 @@ def _by_other_sigmoid(product: Product) -> bool:
         u = argument(factor.variable, "sigmoid") if power >= 1 else None
         above = None if u is None else exponents.get(signed(u, -1))
         if u is not None and above is not None:
-            made_of_it = made(nn.sigmoid, negated(u))
-            product.times(above, -_ONE).times(factor, -_ONE).times(Factor(made_of_it, shape_of(made_of_it) or ()))
+            other = made(nn.sigmoid, negated(u))
+            product.times(above, -_ONE).times(factor, -_ONE).times(Factor(other, shape_of(other) or ()))
             return True
     return False
 
@@ -78,17 +73,14 @@ def _by_expm1(product: Product) -> bool:
         u = argument(below.variable, "expm1")
         above = None if u is None else _exponentials(product).get(u)
         if u is not None and above is not None:
-            product.times(above, -_ONE).times(below).times(
-                Factor(made(functions.expm1, negated(u)), below.shape), -_ONE
-            )
+            other = made(functions.expm1, negated(u))
+            product.times(above, -_ONE).times(below).times(Factor(other, below.shape), -_ONE)
             product.sign *= -1
             return True
     return False
 
 
-@_quotient(
-    "exp(-x**2) / erfc(x)", "sqrt(pi / 2) * exp(-x**2 - log(2 * pi) / 2 - log_ndtr(-sqrt(2) * x))", "both underflow"
-)
+@_quotient("exp(-x**2) / erfc(x)", "exp(-x**2 - log_ndtr(-sqrt(2) * x)) / 2", "both underflow")
 def _by_ndtr(product: Product) -> bool:
     for below in _below(product):
         x = argument(below.variable, "erfc")
@@ -166,11 +158,10 @@ def _replaced(product: Product, above: Factor | None, below: Factor, by: Variabl
 
 def simplified(product: Product) -> bool:
     """Apply the identities until none changes anything; return whether any did."""
-    changed, again = product.cancelled, True
-    while again:
-        again = any([each.formula(product) for each in QUOTIENTS[1:]])
-        changed |= again or product.cancelled
-    return changed
+    changed = product.cancelled
+    while any(each.formula(product) for each in QUOTIENTS):
+        changed = True
+    return changed or product.cancelled
 
 
 def quotient(variable: Variable) -> Variable | None:

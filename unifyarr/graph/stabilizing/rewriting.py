@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from ... import functions, nn, special
 from ..._core.engines import dtypes
@@ -12,15 +13,18 @@ from ..core.basic import Apply, Variable, same_type
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import canonicalize, merge
 from ..kernels.kernelop import KernelOp
-from .identity import Identity, listed, made, making_once
-from .logarithms import LOG1P, LOGARITHMS, negated
+from .identity import Identity, first, listed, made, making_once
+from .logarithms import LOG1P, LOGARITHMS, POSITIVE, negated
 from .matching import argument, node_of, number, seen, shape_of, shifted, static
 from .products import factored
-from .quotients import quotient
+from .quotients import QUOTIENTS, quotient
 
 OfNode = Callable[[Apply], Variable | None]
 SUMS: list[Identity[OfNode]] = []
 ROOTS: list[Identity[OfNode]] = []
+SQUARES: list[Identity[OfNode]] = []
+BACKWARD: list[Identity[OfNode]] = []
+PRODUCTS: list[Identity[OfNode]] = []
 _sum, _root = partial(listed, SUMS), partial(listed, ROOTS)
 
 
@@ -93,13 +97,10 @@ def _squared(variable: Variable) -> Variable | None:
     return x if node.op.name == "square" or number(node.inputs[1]) == 2 else None
 
 
-@_root("sqrt(x)**2", "x where it isn't negative", "the root is rounded")
+@listed(SQUARES, "sqrt(x)**2", "x where it isn't negative", "the root is rounded")
 def _square_of_sqrt(node: Apply) -> Variable | None:
     x = argument(node.inputs[0], "sqrt")
     return None if x is None else made(lambda x: functions.where(functions.less(x, 0.0), math.nan, x), x)
-
-
-BACKWARD: list[Identity[OfNode]] = []
 
 
 @listed(BACKWARD, "the derivative of log(softmax(u))", "g - softmax(u) * sum(g)", "g / softmax(u) overflows")
@@ -108,29 +109,39 @@ def _backward_of_softmax(node: Apply) -> Variable | None:
     product = factored(given)
     if product is None or argument(result, "softmax") is None:
         return None
-    below = next(
-        (each for each, power in product.powers.items() if each.variable is seen(result) and power <= -1), None
-    )
-    if below is None:
+    below = [each for each, power in product.powers.items() if each.variable is seen(result) and power <= -1]
+    if not below:
         return None
-    product.times(below)
-    given = product.built(given)
+    given = product.times(below[0]).built(given)
     total = made(functions.sum, given, axis=static(node)["axis"], keepdims=True)
     return made(functions.subtract, given, made(functions.multiply, result, total))
 
 
+@listed(PRODUCTS, "x / x, x / x**2, x / sqrt(x), ...", "1, 1 / x, sqrt(x), ...", "a factor of 0 or infinity gives NaN")
+def _quotient(node: Apply) -> Variable | None:
+    return quotient(node.outputs[0])
+
+
+# All identities, for the page that lists them.
+IDENTITIES: list[Identity[Any]] = [
+    *SUMS,
+    *POSITIVE,
+    *LOGARITHMS,
+    *LOG1P,
+    *PRODUCTS,
+    *QUOTIENTS,
+    *BACKWARD,
+    *ROOTS,
+    *SQUARES,
+]
+
+
 def _in_turn(identities: list[Identity[OfNode]]) -> OfNode:
-    return lambda node: next((found for each in identities if (found := each.formula(node)) is not None), None)
+    return lambda node: first(identities, node)
 
 
 def _of_operand(identities: list[Identity[Callable[[Variable], Variable | None]]]) -> OfNode:
-    return lambda node: next(
-        (found for each in identities if (found := each.formula(node.inputs[0])) is not None), None
-    )
-
-
-def _quotient(node: Apply) -> Variable | None:
-    return quotient(node.outputs[0])
+    return lambda node: first(identities, node.inputs[0])
 
 
 _BY_KERNEL: Mapping[str, OfNode] = {
@@ -138,11 +149,11 @@ _BY_KERNEL: Mapping[str, OfNode] = {
     "log1p": _of_operand(LOG1P),
     "add": _in_turn(SUMS),
     "subtract": _in_turn(SUMS),
-    "multiply": _quotient,
-    "divide": _quotient,
-    "reciprocal": _quotient,
-    "sqrt": _in_turn(ROOTS[:2]),
-    "square": _in_turn(ROOTS[2:]),
+    "multiply": _in_turn(PRODUCTS),
+    "divide": _in_turn(PRODUCTS),
+    "reciprocal": _in_turn(PRODUCTS),
+    "sqrt": _in_turn(ROOTS),
+    "square": _in_turn(SQUARES),
     "softmax_backward": _in_turn(BACKWARD),
 }
 
