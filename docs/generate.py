@@ -22,6 +22,7 @@ from unifyarr._core.engines.registry import load
 from unifyarr._core.kernels.moving import METHODS
 from unifyarr._core.kernels.record import KERNELS, KINDS, Batch, Derivative
 from unifyarr.backends import Ability
+from unifyarr.graph.stabilizing.rewriting import IDENTITIES
 from unifyarr.numpy._absent import REASONS
 from unifyarr.testing.declarations import DECLARATIONS
 
@@ -320,6 +321,15 @@ def versions() -> str:
     return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
 
 
+def identities() -> str:
+    """Return the page of ``include="stabilize"``, with a table of its identities."""
+    begin, end = "<!-- identities -->\n", "<!-- /identities -->"
+    before, rest = (HERE / "guides" / "stabilize.md").read_text().split(begin)
+    lines = ["| before | after | why |", "|---|---|---|"]
+    lines += [f"| `{each.before}` | `{each.after}` | {each.why} |" for each in IDENTITIES]
+    return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
+
+
 def budget() -> str:
     """Return the page of launches and waits, counted in a process that has the simulated device."""
     return _of_devices("budget")
@@ -338,6 +348,7 @@ def _of_devices(module: str) -> str:
 ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "dask": "dask"}
 PAGES = {"completeness.md": completeness, "kernels.md": kernels, "coming-from/numpy-names.md": names_of_numpy}
 PAGES |= {"what-waits-for-the-device.md": budget, "guides/accelerators.md": launches}
+PAGES["guides/stabilize.md"] = identities
 PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.json": names_elsewhere}
 # Last, since its rows call the libraries that it is about, all of which have to be installed.
 PAGES["clients.md"] = clients

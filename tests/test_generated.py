@@ -21,6 +21,7 @@ BACKENDS = ("numpy", "torch", "jax", "tensorflow")
     "page",
     [
         *("completeness.md", "kernels.md", "coming-from/numpy-names.md", "clients.md", "versions.md"),
+        "guides/stabilize.md",
         "../unifyarr/_core/values/names_elsewhere.json",
     ],
 )

@@ -23,7 +23,7 @@ from .matching import (
     signed,
     static,
 )
-from .products import Factor, factored
+from .products import Factor, Product, factored
 
 OfVariable = Callable[[Variable], Variable | None]
 # Of what is never negative, and of anything.
@@ -116,7 +116,7 @@ def _of_product(variable: Variable) -> Variable | None:
     product = factored(variable)
     if product is None:
         return None
-    total, rest = None, product.copy()
+    total, rest = None, Product(product.sign, dict(product.powers))
     for factor, power in product.powers.items():
         found = first(POSITIVE, factor.variable)
         if found is not None:
@@ -180,13 +180,13 @@ def _of_abs_det(variable: Variable) -> Variable | None:
     return None if matrix is None else made(lambda matrix: linalg.slogdet(matrix)[1], matrix)
 
 
-@_any("log(sqrt(x)), log(x ** k)", "log(x) / 2, k * log(x), k * log(abs(x)) for an even k", "x ** k overflows, or is 0")
+@_any("log(x**k)", "k * log(x), k * log(abs(x)) for an even k", "x ** k overflows, or is 0")
 def _of_power(variable: Variable) -> Variable | None:
-    node = node_of(variable, "sqrt", "square", "pow")
+    node = node_of(variable, "square", "pow")
     if node is None:
         return None
     x = seen(node.inputs[0])
-    power = {"sqrt": 0.5, "square": 2.0}.get(node.op.name) or number(node.inputs[1])
+    power = 2.0 if node.op.name == "square" else number(node.inputs[1])
     if not power or shape_of(x) != shape_of(variable):
         return None
     base = made(functions.abs, x) if power % 2 == 0 else x

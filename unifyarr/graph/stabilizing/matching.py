@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._core.engines import dtypes
 from ..building.arraytypes import values_of
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import COPY, is_kernel, kernel_of
@@ -50,7 +51,7 @@ def number(variable: Variable) -> float | None:
     if not isinstance(variable, Constant):
         return None
     values = values_of(variable.data)
-    if values.size == 0 or values.dtype.kind not in "fiu":
+    if values.size == 0 or not dtypes.is_kind(dtypes.as_dtype(values.dtype), ("integral", "real floating")):
         return None
     first = values.flat[0]
     return float(first) if values.size == 1 or bool(np.all(values == first)) else None

@@ -50,6 +50,10 @@ class Product:
             self.powers[factor] = before + power
         return self
 
+    def without(self, factor: Factor) -> Product:
+        """Return a copy without a factor."""
+        return Product(self.sign, {each: power for each, power in self.powers.items() if each != factor})
+
     def times_all(self, other: Product, power: Fraction = _ONE) -> Product:
         """Multiply by a power of another product."""
         self.sign *= other.sign if power.denominator == 1 and power.numerator % 2 else 1
@@ -57,10 +61,6 @@ class Product:
         for factor, each in other.powers.items():
             self.times(factor, each * power)
         return self
-
-    def copy(self) -> Product:
-        """Return a copy, which may be changed."""
-        return Product(self.sign, dict(self.powers), self.cancelled)
 
     def built(self, like: Variable) -> Variable:
         """Return the product as a variable of the shape of another one."""
@@ -109,7 +109,7 @@ def factored(variable: Variable, depth: int = 0) -> Product | None:
             found = read(node, depth + 1)
             if found is not None:
                 return found
-    return Product().times(Factor(variable, shape))
+    return Product() if number(variable) == 1 else Product().times(Factor(variable, shape))
 
 
 def _of_quotient(node: Apply, depth: int) -> Product | None:
@@ -130,7 +130,9 @@ def _of_power(node: Apply, depth: int) -> Product | None:
             return None
         power = Fraction(int(exponent))
     else:
-        shape = shape_of(node.inputs[0]) if is_kernel(node, "sqrt") else None
+        if not is_kernel(node, "sqrt"):
+            return None
+        shape = shape_of(node.inputs[0])
         return None if shape is None else Product().times(Factor(seen(node.inputs[0]), shape), _HALF)
     inner = factored(node.inputs[0], depth)
     if inner is None:
@@ -144,8 +146,10 @@ def _of_other_shape(node: Apply, depth: int) -> Product | None:
     """Read through broadcasts, and through axes of length 1 that are added or dropped."""
     if is_kernel(node, "broadcast_to"):
         return factored(node.inputs[0], depth)
+    if not is_kernel(node, "reshape"):
+        return None
     before, after = (shape_of(each) for each in (node.inputs[0], node.outputs[0]))
-    if not is_kernel(node, "reshape") or before is None or after is None:
+    if before is None or after is None:
         return None
     axes = _axes_in(before, after)
     inner = factored(node.inputs[0], depth)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from ... import functions, nn, special
+from ... import functions, linalg, nn, special
 from ..core.basic import Variable
 from ..kernels.kernelop import is_kernel
 from .identity import Identity, listed, made
@@ -96,17 +96,24 @@ def _hazard(x):  # type: ignore[no-untyped-def]
     return functions.multiply(functions.exp(-functions.square(x) - logarithm), 0.5)
 
 
+def _transposed_inverse(matrix):  # type: ignore[no-untyped-def]
+    return functions.matrix_transpose(linalg.inv(matrix))
+
+
 @_quotient("adj(A) / det(A) of a gradient", "inv(A)", "det(A) overflows, or is 0")
 def _by_inverse(product: Product) -> bool:
     # The derivative of ``det`` chooses between two formulas for the adjugate, by how near it is to singular.
     for below in _below(product):
-        if argument(below.variable, "det") is None:
+        matrix = argument(below.variable, "det")
+        if matrix is None:
             continue
         for factor, power in list(product.powers.items()):
             node = node_of(factor.variable, "where")
-            whole = None if node is None or power != 1 else factored(node.inputs[2])
-            if whole is not None and any(each.variable is below.variable for each in whole.powers):
-                product.times(factor, -_ONE).times_all(whole)
+            adjugate = None if node is None or power != 1 else factored(node.inputs[2])
+            if adjugate is not None and any(each.variable is below.variable for each in adjugate.powers):
+                inverse = made(_transposed_inverse, matrix)
+                del product.powers[factor]
+                product.times(below).times(Factor(inverse, shape_of(inverse) or ()))
                 return True
     return False
 
@@ -174,6 +181,14 @@ def quotient(variable: Variable) -> Variable | None:
     return _distributed(variable, product)
 
 
+def _has_shares(product: Product) -> bool:
+    """Return whether ``exp(u) / sum(exp(u))`` is in a product and doesn't overflow."""
+    exponents = _exponentials(product)
+    return any(
+        (parts := exp_sum(each.variable)) is not None and parts.exponent in exponents for each in _below(product)
+    )
+
+
 def _distributed(variable: Variable, product: Product) -> Variable | None:
     """Multiply a sum out if each of its terms is simpler then.
 
@@ -187,8 +202,8 @@ def _distributed(variable: Variable, product: Product) -> Variable | None:
             continue
         terms = []
         for inner in node.inputs:
-            whole, others = factored(inner), product.copy().times(factor, -_ONE)
-            if whole is None or not simplified(others.times_all(whole)):
+            whole, others = factored(inner), product.without(factor)
+            if whole is None or not (simplified(others.times_all(whole)) or _has_shares(others)):
                 break
             terms.append(others.built(variable))
         else:

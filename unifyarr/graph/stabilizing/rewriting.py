@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -38,11 +39,28 @@ def _expm1(node: Apply) -> Variable | None:
     return found if parts.sign > 0 else made(functions.negative, found)
 
 
-@_sum("1 - sigmoid(u)", "sigmoid(-u)", "sigmoid(u) is 1 above 37")
+@_sum("1 - sigmoid(u), x - x * sigmoid(u)", "sigmoid(-u), x * sigmoid(-u)", "sigmoid(u) is 1 above 37")
 def _sigmoid(node: Apply) -> Variable | None:
     parts = shifted(node.outputs[0])
     u = None if parts is None or parts[:2] != (1, -1) else argument(parts.rest, "sigmoid")
-    return None if u is None else made(nn.sigmoid, negated(u))
+    if u is not None:
+        return made(nn.sigmoid, negated(u))
+    return _of_share(node)
+
+
+def _of_share(node: Apply) -> Variable | None:
+    minus = 1 if node.op.name == "add" else -1
+    first, second = node.inputs
+    for whole, part, sign in ((first, second, 1), (second, first, minus)):
+        ratio, rest = factored(part), factored(whole)
+        if ratio is None or rest is None or shape_of(whole) != shape_of(node.outputs[0]):
+            continue
+        ratio.times_all(rest, Fraction(-1))
+        u = argument(next(iter(ratio.powers)).variable, "sigmoid") if [*ratio.powers.values()] == [1] else None
+        if u is not None and ratio.sign == -minus:
+            found = made(functions.multiply, whole, made(nn.sigmoid, negated(u)))
+            return found if sign > 0 else made(functions.negative, found)
+    return None
 
 
 @_sum("1 - erf(u), 1 + erf(u), erf(u) - 1", "erfc(u), erfc(-u), -erfc(u)", "erf(u) is 1 above 6, and -1 below -6")
@@ -100,6 +118,8 @@ def _squared(variable: Variable) -> Variable | None:
 @listed(SQUARES, "sqrt(x)**2", "x where it isn't negative", "the root is rounded")
 def _square_of_sqrt(node: Apply) -> Variable | None:
     x = argument(node.inputs[0], "sqrt")
+    if node.op.name == "pow" and number(node.inputs[1]) != 2:
+        return None
     return None if x is None else made(lambda x: functions.where(functions.less(x, 0.0), math.nan, x), x)
 
 
@@ -154,6 +174,7 @@ _BY_KERNEL: Mapping[str, OfNode] = {
     "reciprocal": _in_turn(PRODUCTS),
     "sqrt": _in_turn(ROOTS),
     "square": _in_turn(SQUARES),
+    "pow": _in_turn(SQUARES),
     "softmax_backward": _in_turn(BACKWARD),
 }
 
@@ -191,4 +212,4 @@ class _Rule:
 
 
 def _is_real(variable: Variable) -> bool:
-    return variable.type is not None and dtypes.is_kind(variable.type.dtype, "real floating")
+    return variable.type is not None and dtypes.is_kind(dtypes.as_dtype(variable.type.dtype), "real floating")
