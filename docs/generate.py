@@ -22,7 +22,7 @@ from unifyarr._core.engines.registry import load
 from unifyarr._core.kernels.moving import METHODS
 from unifyarr._core.kernels.record import KERNELS, KINDS, Batch, Derivative
 from unifyarr.backends import Ability
-from unifyarr.graph.stabilizing.rewriting import IDENTITIES
+from unifyarr.graph.stabilizing.stabilize import IDENTITIES
 from unifyarr.numpy._absent import REASONS
 from unifyarr.testing.declarations import DECLARATIONS
 

@@ -50,6 +50,7 @@ OURS = [
     "fold_constants",
     "merge",
     "settle_order",
+    "stabilize",
     "fuse",
     "compute_in_window",
     "write_to_own",
@@ -250,7 +251,7 @@ def test_the_order_of_what_is_registered(registered: Callable[..., Rewrite]) -> 
     registered(nothing, "f", after="merge", before="a")
     order = rewrites()
     assert order[order.index("merge") + 1 :] == [
-        *("f", "settle_order", "a", "b", "fuse", "compute_in_window", "write_to_own", "store", "inplace"),
+        *("f", "settle_order", "stabilize", "a", "b", "fuse", "compute_in_window", "write_to_own", "store", "inplace"),
         *("e", "c", "d", "schedule"),
     ]
     for name, place, says in (

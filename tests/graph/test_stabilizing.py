@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import unifyarr as ua
 from tests.natives import values_of
 from unifyarr import nn, special
-from unifyarr.graph.stabilizing.rewriting import IDENTITIES
+from unifyarr.graph.stabilizing.stabilize import IDENTITIES
 
 mp = mpmath.mp.clone()
 mp.prec = 3000

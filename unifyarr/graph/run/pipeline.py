@@ -34,7 +34,7 @@ from ..kernels.failing import may_fail
 from ..kernels.into import computed_into
 from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, stored
 from ..kernels.windows import compute_in_window, write_to_own
-from ..stabilizing.rewriting import stabilize
+from ..stabilizing.stabilize import stabilize
 from .ordering import mark, unmark
 from .rewrite_registry import REGISTERED, Own, Rewrite
 from .trace_log import tell_refused_rewrite

@@ -23,7 +23,7 @@ from .matching import (
     signed,
     static,
 )
-from .products import Factor, Product, factored
+from .monomials import Factor, Monomial, factored
 
 OfVariable = Callable[[Variable], Variable | None]
 # Of what is never negative, and of anything.
@@ -116,7 +116,7 @@ def _of_product(variable: Variable) -> Variable | None:
     product = factored(variable)
     if product is None:
         return None
-    total, rest = None, Product(product.sign, dict(product.powers))
+    total, rest = None, Monomial(product.sign, dict(product.powers))
     for factor, power in product.powers.items():
         found = first(POSITIVE, factor.variable)
         if found is not None:

@@ -13,17 +13,17 @@ from ..kernels.kernelop import is_kernel
 from .identity import Identity, listed, made
 from .logarithms import negated
 from .matching import argument, exp_sum, is_bounded, node_of, one_plus_exp, seen, shape_of, signed
-from .products import Factor, Product, factored
+from .monomials import Factor, Monomial, factored
 
-OfProduct = Callable[[Product], bool]
+OfMonomial = Callable[[Monomial], bool]
 # Each changes a product, and returns whether it did.
-QUOTIENTS: list[Identity[OfProduct]] = []
+QUOTIENTS: list[Identity[OfMonomial]] = []
 _quotient = partial(listed, QUOTIENTS)
 _ONE = Fraction(1)
 
 
 @_quotient("exp(u) / sum(exp(u))", "softmax(u)", "both are infinite, or the sum is 0")
-def _by_softmax(product: Product) -> bool:
+def _by_softmax(product: Monomial) -> bool:
     changed = False
     for below in _below(product):
         parts = exp_sum(below.variable)
@@ -44,7 +44,7 @@ def _softmax(u: Variable, axis: tuple[int, ...]) -> Variable:
 
 
 @_quotient("exp(u) / (1 + exp(u)), 1 / (1 + exp(u))", "sigmoid(u), sigmoid(-u)", "exp(u) overflows")
-def _by_sigmoid(product: Product) -> bool:
+def _by_sigmoid(product: Monomial) -> bool:
     changed = False
     for below in _below(product):
         u = one_plus_exp(below.variable)
@@ -55,7 +55,7 @@ def _by_sigmoid(product: Product) -> bool:
 
 
 @_quotient("exp(u) * sigmoid(-u)", "sigmoid(u)", "exp(u) overflows, or sigmoid(-u) is 0")
-def _by_other_sigmoid(product: Product) -> bool:
+def _by_other_sigmoid(product: Monomial) -> bool:
     exponents = {signed(u): factor for u, factor in _exponentials(product).items()}
     for factor, power in list(product.powers.items()):
         u = argument(factor.variable, "sigmoid") if power >= 1 else None
@@ -68,7 +68,7 @@ def _by_other_sigmoid(product: Product) -> bool:
 
 
 @_quotient("exp(u) / expm1(u)", "-1 / expm1(-u)", "exp(u) overflows")
-def _by_expm1(product: Product) -> bool:
+def _by_expm1(product: Monomial) -> bool:
     for below in _below(product):
         u = argument(below.variable, "expm1")
         above = None if u is None else _exponentials(product).get(u)
@@ -81,7 +81,7 @@ def _by_expm1(product: Product) -> bool:
 
 
 @_quotient("exp(-x**2) / erfc(x)", "exp(-x**2 - log_ndtr(-sqrt(2) * x)) / 2", "both underflow")
-def _by_ndtr(product: Product) -> bool:
+def _by_ndtr(product: Monomial) -> bool:
     for below in _below(product):
         x = argument(below.variable, "erfc")
         for u, above in _exponentials(product).items():
@@ -101,7 +101,7 @@ def _transposed_inverse(matrix):  # type: ignore[no-untyped-def]
 
 
 @_quotient("adj(A) / det(A) of a gradient", "inv(A)", "det(A) overflows, or is 0")
-def _by_inverse(product: Product) -> bool:
+def _by_inverse(product: Monomial) -> bool:
     # The derivative of ``det`` chooses between two formulas for the adjugate, by how near it is to singular.
     for below in _below(product):
         matrix = argument(below.variable, "det")
@@ -119,7 +119,7 @@ def _by_inverse(product: Product) -> bool:
 
 
 @_quotient("exp(u) / exp(v), exp(u) * exp(v)", "exp(u - v), exp(u + v)", "one of them overflows, or is 0")
-def _by_difference(product: Product) -> bool:
+def _by_difference(product: Monomial) -> bool:
     found = _powers_of_exp(product)
     if len(found) < 2:
         return False
@@ -138,32 +138,32 @@ def _by_difference(product: Product) -> bool:
     return True
 
 
-def _powers_of_exp(product: Product) -> list[tuple[Factor, Variable, Fraction]]:
+def _powers_of_exp(product: Monomial) -> list[tuple[Factor, Variable, Fraction]]:
     found = [(factor, argument(factor.variable, "exp"), power) for factor, power in product.powers.items()]
     return [(factor, u, power) for factor, u, power in found if u is not None and power.denominator == 1]
 
 
-def _exponentials(product: Product) -> dict[Variable, Factor]:
+def _exponentials(product: Monomial) -> dict[Variable, Factor]:
     """Return the exponentials above the line, by their exponents."""
     return {u: factor for factor, u, power in _powers_of_exp(product) if power > 0}
 
 
-def _below(product: Product) -> list[Factor]:
+def _below(product: Monomial) -> list[Factor]:
     return [factor for factor, power in product.powers.items() if power <= -1]
 
 
-def _replaced(product: Product, above: Factor | None, below: Factor, by: Variable) -> bool:
+def _replaced(product: Monomial, above: Factor | None, below: Factor, by: Variable) -> bool:
     """Replace one ``above / below`` by a variable."""
     shape = shape_of(by)
     assert shape is not None
     if above is not None:
         product.times(above, -_ONE)
     # A function that is composed may cancel against its parts.
-    product.times(below).times_all(factored(by) or Product().times(Factor(seen(by), shape)))
+    product.times(below).times_all(factored(by) or Monomial().times(Factor(seen(by), shape)))
     return True
 
 
-def simplified(product: Product) -> bool:
+def simplified(product: Monomial) -> bool:
     """Apply the identities until none changes anything; return whether any did."""
     changed = product.cancelled
     while any(each.formula(product) for each in QUOTIENTS):
@@ -181,7 +181,7 @@ def quotient(variable: Variable) -> Variable | None:
     return _distributed(variable, product)
 
 
-def _has_shares(product: Product) -> bool:
+def _has_shares(product: Monomial) -> bool:
     """Return whether ``exp(u) / sum(exp(u))`` is in a product and doesn't overflow."""
     exponents = _exponentials(product)
     return any(
@@ -189,7 +189,7 @@ def _has_shares(product: Product) -> bool:
     )
 
 
-def _distributed(variable: Variable, product: Product) -> Variable | None:
+def _distributed(variable: Variable, product: Monomial) -> Variable | None:
     """Multiply a sum out if each of its terms is simpler then.
 
     Derivatives have such sums: ``(g / s - sum(g * e / s**2)) * e`` is that of ``e / s``.

@@ -17,7 +17,7 @@ from ..kernels.kernelop import KernelOp
 from .identity import Identity, first, listed, made, making_once
 from .logarithms import LOG1P, LOGARITHMS, POSITIVE, negated
 from .matching import argument, node_of, number, seen, shape_of, shifted, static
-from .products import factored
+from .monomials import factored
 from .quotients import QUOTIENTS, quotient
 
 OfNode = Callable[[Apply], Variable | None]

@@ -1,4 +1,4 @@
-"""Products and quotients as one mapping from factors to powers, in which equal factors above and below cancel."""
+"""Products and quotients as monomials: powers of factors, in which equal factors above and below cancel."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Factor(NamedTuple):
 
 
 @dataclass
-class Product:
+class Monomial:
     """``sign * prod(factor ** power)``; ``cancelled`` says whether a factor stood both above and below the line."""
 
     sign: int = 1
     powers: dict[Factor, Fraction] = field(default_factory=dict)
     cancelled: bool = False
 
-    def times(self, factor: Factor, power: Fraction = _ONE) -> Product:
+    def times(self, factor: Factor, power: Fraction = _ONE) -> Monomial:
         """Multiply by a power of a factor."""
         before = self.powers.pop(factor, Fraction(0))
         self.cancelled |= before * power < 0 and number(factor.variable) is None
@@ -50,11 +50,11 @@ class Product:
             self.powers[factor] = before + power
         return self
 
-    def without(self, factor: Factor) -> Product:
+    def without(self, factor: Factor) -> Monomial:
         """Return a copy without a factor."""
-        return Product(self.sign, {each: power for each, power in self.powers.items() if each != factor})
+        return Monomial(self.sign, {each: power for each, power in self.powers.items() if each != factor})
 
-    def times_all(self, other: Product, power: Fraction = _ONE) -> Product:
+    def times_all(self, other: Monomial, power: Fraction = _ONE) -> Monomial:
         """Multiply by a power of another product."""
         self.sign *= other.sign if power.denominator == 1 and power.numerator % 2 else 1
         self.cancelled |= other.cancelled
@@ -98,7 +98,7 @@ def _multiplied(variables: Sequence[Variable]) -> Variable:
     return first
 
 
-def factored(variable: Variable, depth: int = 0) -> Product | None:
+def factored(variable: Variable, depth: int = 0) -> Monomial | None:
     """Return a variable as a product, ``None`` if a length isn't known."""
     variable = seen(variable)
     shape, node = shape_of(variable), variable.owner
@@ -109,10 +109,10 @@ def factored(variable: Variable, depth: int = 0) -> Product | None:
             found = read(node, depth + 1)
             if found is not None:
                 return found
-    return Product() if number(variable) == 1 else Product().times(Factor(variable, shape))
+    return Monomial() if number(variable) == 1 else Monomial().times(Factor(variable, shape))
 
 
-def _of_quotient(node: Apply, depth: int) -> Product | None:
+def _of_quotient(node: Apply, depth: int) -> Monomial | None:
     if not is_kernel(node, "multiply", "divide"):
         return None
     first, second = (factored(each, depth) for each in node.inputs)
@@ -121,7 +121,7 @@ def _of_quotient(node: Apply, depth: int) -> Product | None:
     return first.times_all(second, _ONE if is_kernel(node, "multiply") else -_ONE)
 
 
-def _of_power(node: Apply, depth: int) -> Product | None:
+def _of_power(node: Apply, depth: int) -> Monomial | None:
     if is_kernel(node, "negative", "reciprocal", "square"):
         power = Fraction({"negative": 1, "reciprocal": -1, "square": 2}[node.op.name])
     elif is_kernel(node, "pow"):
@@ -133,16 +133,16 @@ def _of_power(node: Apply, depth: int) -> Product | None:
         if not is_kernel(node, "sqrt"):
             return None
         shape = shape_of(node.inputs[0])
-        return None if shape is None else Product().times(Factor(seen(node.inputs[0]), shape), _HALF)
+        return None if shape is None else Monomial().times(Factor(seen(node.inputs[0]), shape), _HALF)
     inner = factored(node.inputs[0], depth)
     if inner is None:
         return None
-    found = Product().times_all(inner, power)
+    found = Monomial().times_all(inner, power)
     found.sign *= -1 if is_kernel(node, "negative") else 1
     return found
 
 
-def _of_other_shape(node: Apply, depth: int) -> Product | None:
+def _of_other_shape(node: Apply, depth: int) -> Monomial | None:
     """Read through broadcasts, and through axes of length 1 that are added or dropped."""
     if is_kernel(node, "broadcast_to"):
         return factored(node.inputs[0], depth)
@@ -155,7 +155,7 @@ def _of_other_shape(node: Apply, depth: int) -> Product | None:
     inner = factored(node.inputs[0], depth)
     if axes is None or inner is None:
         return None
-    found = Product(inner.sign, cancelled=inner.cancelled)
+    found = Monomial(inner.sign, cancelled=inner.cancelled)
     for factor, power in inner.powers.items():
         lengths = [1] * len(after)
         # Factors are aligned at their last axes.
@@ -178,7 +178,7 @@ def _axes_in(before: Shape, after: Shape) -> list[int | None] | None:
     return places
 
 
-def _of_sum(node: Apply, depth: int) -> Product | None:
+def _of_sum(node: Apply, depth: int) -> Monomial | None:
     """Take sums of exponentials that are the same for all summands before the sum."""
     if not is_kernel(node, "sum") or exp_sum(node.outputs[0]) is not None:
         return None
@@ -187,7 +187,7 @@ def _of_sum(node: Apply, depth: int) -> Product | None:
         return None
     given = static(node)
     axis = tuple(given["axis"])
-    outside = Product(inner.sign)
+    outside = Monomial(inner.sign)
     for factor, power in list(inner.powers.items()):
         whole = (1,) * (len(shape) - len(factor.shape)) + factor.shape
         if exp_sum(factor.variable) is not None and all(whole[each] == 1 for each in axis):
