@@ -45,6 +45,15 @@ DECOMPOSING = frozenset(
 )
 
 
+def _is_unset(name: str, given: Sequence[np.ndarray]) -> bool:
+    """Return whether a function is documented to give for arguments what isn't the same on all backends."""
+    if name == "interp":
+        places = given[1].astype(np.float64)
+        return bool((np.diff(places[~np.isnan(places)]) < 0).any() or (np.diff(np.isnan(places) * 1) < 0).any())
+    # An infinite part and NaN are infinite to C99, and NaN where their squares are added up.
+    return "norm" in name and any(bool((np.isinf(x) & np.isnan(x)).any()) for x in given if x.dtype.kind == "c")
+
+
 def special(x: np.ndarray, dtype: str, draw: np.random.Generator) -> np.ndarray:
     """Return an array with special values at some places; one of other kinds than floats as it is."""
     if x.dtype.kind not in "fc":
@@ -119,7 +128,7 @@ def differences(backend: str, name: str, dtype: str, count: int, seed: int, *, s
             compiled = ua.compile(function)
             for _ in range(count):
                 given = [special(x, dtype, draw) for x in arrays]
-                text = _difference(backend, function, compiled, given, dtype, name in OF_EXTREMES and not slopes)
+                text = _difference(backend, name, function, compiled, given, dtype, name in OF_EXTREMES and not slopes)
                 if text:
                     yield f"{'gradient of ' * slopes}{name} {dtype} {case.options}: of {given}\n{text}"
                     break
@@ -127,6 +136,7 @@ def differences(backend: str, name: str, dtype: str, count: int, seed: int, *, s
 
 def _difference(
     backend: str,
+    name: str,
     function: Callable[..., Any],
     compiled: Callable[..., Any],
     given: Sequence[np.ndarray],
@@ -144,7 +154,7 @@ def _difference(
         return ""
     if any(differs(*pair, dtype) for pair in zip(found, expected, strict=True)):
         return f"compiled {found}\neager {expected}"
-    if not beside_numpy:
+    if not beside_numpy or _is_unset(name, given):
         return ""
     wanted = _results("numpy", function, given)
     return f"{backend} {expected}\nNumPy {wanted}" if any(map(differs, expected, wanted, [dtype] * len(wanted))) else ""

@@ -60,7 +60,8 @@ def interp(
         Where to evaluate it: a real array of any shape.
     xp
         The places of the points: a real 1-d array, ascending unless there's a period, with NaN at its end. Between a
-        point and one at NaN the value is NaN.
+        point and one at NaN the value is NaN. It isn't checked, as it isn't by NumPy: places in another order have
+        values that depend on the backend.
     fp
         The values at the points: a 1-d array of the same length, real or complex.
     left, right

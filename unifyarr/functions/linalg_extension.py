@@ -388,6 +388,7 @@ def matrix_norm(
     -------
     Array
         A new real array of shape (...), or ``out``.
+        An infinite number one of whose parts is NaN counts as infinite or as NaN, which depends on the backend.
 
     Raises
     ------
@@ -823,6 +824,7 @@ def vector_norm(
     -------
     Array
         A new real array, or ``out``.
+        An infinite number one of whose parts is NaN counts as infinite or as NaN, which depends on the backend.
 
     Raises
     ------

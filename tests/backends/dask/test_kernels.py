@@ -10,7 +10,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.engines.registry import load
-from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, Derivative
+from unifyarr._core.kernels.record import ALONG, ELEMENTWISE, KERNELS, MATRIX, Batch, Derivative, Kind
 from unifyarr.backends.dask._chunks import number_of
 from unifyarr.testing.comparing import assert_same
 
@@ -25,14 +25,23 @@ def picked(bound: float = 7.0) -> tuple[np.ndarray, ua.Array]:
     return values[values > bound], x[x > bound]
 
 
-def test_every_elementwise_kernel_of_numpy_is_called_for_each_chunk() -> None:
-    wanted = {
-        name
-        for name in load("numpy").kernels
-        if KERNELS[name].kind is ELEMENTWISE and KERNELS[name].derivative is not Derivative.BODY
-    }
-    assert "sin" in wanted
+@pytest.mark.parametrize("kind", [ELEMENTWISE, ALONG, MATRIX], ids=lambda kind: kind.name)
+def test_every_kernel_that_follows_its_kind_is_called_for_each_chunk(kind: Kind) -> None:
+    records = [KERNELS[name] for name in load("numpy").kernels if KERNELS[name].kind is kind]
+    wanted = {each.name for each in records if each.batch is Batch.KIND and each.derivative is not Derivative.BODY}
+    assert {"sin", "sort", "lu"} & wanted
     assert wanted <= load("dask").kernels.keys()
+
+
+def test_stacks_of_matrices_stay_in_chunks() -> None:
+    values = np.random.default_rng(0).standard_normal((6, 3, 4))
+    x = later(values, (2, 3, 2))
+    for name in ("lu_factor", "svd", "qr"):
+        function = getattr(ua.linalg, name)
+        for found, wanted in zip(function(x), function(ua.asarray(values, backend="numpy")), strict=True):
+            assert len(found.chunks[0]) > 1
+            assert_same(found, wanted.to_numpy(), what=name)
+    assert_same(ua.linalg.pinv(x, rtol=ua.asarray([0.5] * 6)), np.linalg.pinv(values, rtol=0.5))
 
 
 def test_what_goes_on_with_lengths_that_arent_known() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...backends.base import Backend
 from ..kernels.moving import METHODS
-from ..kernels.record import ELEMENTWISE, KERNELS, Derivative
+from ..kernels.record import KERNELS, Batch, Derivative
 
 Kernel = Callable[..., Any]
 
@@ -35,8 +35,8 @@ def kernels_of(engine: Backend[Any]) -> dict[str, Kernel]:
     for name in sorted(known - found.keys()):
         record = KERNELS[name]
         # What the body of a function computes by other kernels is no gap.
-        if record.kind is ELEMENTWISE and record.derivative is not Derivative.BODY:
-            kernel = engine.elementwise_kernel(name)
+        if record.batch is Batch.KIND and record.derivative is not Derivative.BODY:
+            kernel = engine.kernel_of_kind(record.kind.name, name, record.types)
             if kernel is not None:
                 found[name] = kernel
     return found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..values.shapes import broadcast
-from .record import MATRIX, Alias, Batch, Derivative, Fails, MemoryOrder, declare
+from .record import ALONG, MATRIX, Alias, Batch, Derivative, Fails, MemoryOrder, declare
 from .types import INT64, ArrayType, Rule, Typed, Types, complex_of, places, real_of, same
 
 
@@ -117,6 +117,6 @@ declare(MATRIX, "svdvals", types=_svdvals)
 declare(MATRIX, "lu", types=_lu)
 declare(MATRIX, "lu_factor", types=_lu_factor)
 declare(MATRIX, "lu_matrices", types=_lu_matrices, derivative=Derivative.BODY, batch=Batch.BODY)
-declare(MATRIX, "lu_permutation", types=places, fails=Fails.NEVER, derivative=Derivative.CONSTANT)
+declare(ALONG, "lu_permutation", types=places, derivative=Derivative.CONSTANT, batch=Batch.OWN)
 declare(MATRIX, "solve", types=_solved, batch=Batch.OWN)
 declare(MATRIX, "solve_triangular", types=_solved_triangular, batch=Batch.OWN)

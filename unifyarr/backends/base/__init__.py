@@ -77,11 +77,13 @@ class Backend(
         """Return a kernel for a public function of a module of kernels: by default the function itself."""
         return function
 
-    def elementwise_kernel(self, name: str) -> Callable[..., Any] | None:
-        """Return the kernel of an elementwise function that no module defines; ``None``, the default, for a gap.
+    def kernel_of_kind(self, kind: str, name: str, types: Callable[..., Any] | None) -> Callable[..., Any] | None:
+        """Return a kernel that no module defines, by its kind; ``None``, the default, for a gap.
 
-        It is for engines that compute each elementwise function in one way, such as by another engine on parts of an
-        array.
+        It is for engines that compute all kernels of a kind in one way, such as by another engine on parts of an array.
+        ``types`` computes the shapes and dtypes of results from the arrays and the static arguments. Kernels are asked
+        for whose batches follow from their kinds too: elementwise ones, those that name their axes by ``axis`` or
+        ``axes``, and those of one array of matrices, the last two axes.
         """
         return None
 

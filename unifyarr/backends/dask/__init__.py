@@ -13,8 +13,8 @@ from ...errors import DeviceError, InplaceUpdateError
 from ..kernels import described, kernel_modules
 from ..memory import export, reads_marks
 from ._computing import Computing, joined
-from ._elementwise import elementwise_kernel
 from ._fusing import fused
+from ._kinds import kernel_of_kind
 from ._layout import chunks
 
 
@@ -31,9 +31,7 @@ class Backend(Computing):
     differentiates = False
     modules = kernel_modules(__package__)
 
-    def elementwise_kernel(self, name: str) -> Callable[..., Any] | None:
-        """Return NumPy's kernel, called for each chunk."""
-        return elementwise_kernel(name)
+    kernel_of_kind = staticmethod(kernel_of_kind)
 
     # -- values -----------------------------------------------------------------------------------------------------
 

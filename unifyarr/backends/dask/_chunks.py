@@ -16,6 +16,7 @@ from dask.blockwise import Blockwise
 from dask.layers import ArrayChunkShapeDep
 
 from ...errors import UnknownShapeError
+from ..kernels import declines
 
 Kernel = Callable[..., Any]
 
@@ -61,20 +62,17 @@ class Chunk(ChunkTask):
     @property
     def may_overwrite(self) -> bool:
         """Whether the result has the same bits in the memory of an operand."""
-        # NumPy's other loops may take another way there, of other last bits.
-        return self.name in _EXACT and _ufunc(self) is not None
+        return _ufunc(self) is not None and self.name not in _numpy().by_layout
 
     def into(self, places: tuple[int, ...], *chunks: Any) -> Any:
         """Return the result in the memory of an operand in one of the places, where it has the result's type."""
         shape, dtype = np.broadcast_shapes(*(x.shape for x in chunks)), dtype_of(self, *chunks)
         out = next((x for x in map(chunks.__getitem__, places) if x.shape == shape and x.dtype == dtype), None)
-        if out is None:
+        # NumPy multiplies single complex numbers in another way there.
+        if out is None or out.size < 2:
             return self(*chunks)
         with np.errstate(all="ignore"):
             return _ufunc(self)(*chunks, out=out)  # type: ignore[misc]
-
-
-_EXACT = frozenset(["add", "subtract", "multiply", "divide", "sqrt", "negative", "abs"])
 
 
 def _ufunc(chunk: Chunk) -> np.ufunc | None:
@@ -83,15 +81,32 @@ def _ufunc(chunk: Chunk) -> np.ufunc | None:
     return found if isinstance(found, np.ufunc) and not chunk.static else None
 
 
+def _numpy() -> type[Any]:
+    found: type[Any] = importlib.import_module("...numpy", __name__).Backend
+    return found
+
+
 def numpy_modules() -> tuple[ModuleType, ...]:
     """Return the modules of NumPy's kernels."""
-    found: tuple[ModuleType, ...] = importlib.import_module("...numpy", __name__).Backend.modules
+    found: tuple[ModuleType, ...] = _numpy().modules
     return found
 
 
 @functools.cache
 def kernel_of(file: str, name: str) -> Kernel:
     found: Kernel = getattr(importlib.import_module(f"...numpy.{file}", __name__), name)
+    return found
+
+
+def as_numpy_has_it(file: str, name: str, kernel: Kernel) -> Kernel:
+    """Return a kernel that has the name of NumPy's, and declines where that does."""
+    refuses = getattr(kernel_of(file, name), "declines", None)
+
+    def unless_refused(*arrays: da.Array, **static: Any) -> Any:
+        return NotImplemented if refuses(*arrays, **static) else kernel(*arrays, **static)  # type: ignore[misc]
+
+    found = kernel if refuses is None else declines(refuses)(unless_refused)
+    found.__name__ = found.__qualname__ = name
     return found
 
 

@@ -6,26 +6,14 @@ from typing import Any
 
 import dask.array as da
 
-from ..kernels import declines
-from ._chunks import Chunk, Kernel, dtype_of, filled, kernel_of, number_of, numpy_modules
+from ._chunks import Chunk, Kernel, as_numpy_has_it, dtype_of, filled, number_of
 from ._dividing import aligned, applied
-
-
-def elementwise_kernel(name: str) -> Kernel | None:
-    """Return the kernel that calls NumPy's for each chunk; ``None`` if NumPy lacks it."""
-    for module in numpy_modules():
-        if hasattr(module, name):
-            return elementwise(module.__name__.rpartition(".")[2], name)
-    return None
 
 
 def elementwise(file: str, name: str) -> Kernel:
     """Return the kernel that computes each element of its result from those of its operands in the same place."""
-    refuses = getattr(kernel_of(file, name), "declines", None)
 
     def kernel(*arrays: da.Array, **static: Any) -> Any:
-        if refuses is not None and refuses(*arrays, **static):
-            return NotImplemented
         chunk = Chunk(file, name, **static)
         dtype = dtype_of(chunk, *arrays)
         # A number is a part of each task and no task of its own. What is made of numbers alone is one.
@@ -38,5 +26,4 @@ def elementwise(file: str, name: str) -> Kernel:
             arrays = tuple(aligned(arrays))
         return applied(chunk, dtype, [x if each is None else each for x, each in zip(arrays, numbers, strict=True)])
 
-    kernel.__name__ = kernel.__qualname__ = name
-    return kernel if refuses is None else declines(refuses)(kernel)
+    return as_numpy_has_it(file, name, kernel)

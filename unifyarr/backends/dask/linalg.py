@@ -35,75 +35,11 @@ def vecdot(x1: da.Array, x2: da.Array, /, *, axis: int) -> da.Array:
     return _total(product.astype(x1.dtype), axis=(axis % product.ndim,), dtype=x1.dtype, keepdims=False)
 
 
-def _of_matrices(name: str, signature: str) -> Any:
-    def kernel(*arrays: da.Array, **static: Any) -> Any:
-        return core(Chunk("linalg", name, **static), signature, *arrays)
-
-    kernel.__name__ = kernel.__qualname__ = name
-    return kernel
-
-
-cholesky, inv = _of_matrices("cholesky", "(m,m)->(m,m)"), _of_matrices("inv", "(m,m)->(m,m)")
-matrix_power = _of_matrices("matrix_power", "(m,m)->(m,m)")
-det, slogdet = _of_matrices("det", "(m,m)->()"), _of_matrices("slogdet", "(m,m)->(),()")
-eig, eigh = _of_matrices("eig", "(m,m)->(m),(m,m)"), _of_matrices("eigh", "(m,m)->(m),(m,m)")
-eigvals, eigvalsh = _of_matrices("eigvals", "(m,m)->(m)"), _of_matrices("eigvalsh", "(m,m)->(m)")
-
-
 def solve(x1: da.Array, x2: da.Array, /) -> da.Array:
     """Solve ``x1 @ x = x2``; only a 1-d ``x2`` is a vector, all others are stacks of matrices."""
     if x2.ndim == 1:
         return core(Chunk("linalg", "solve"), "(m,m),(m,n)->(m,n)", x1, x2[:, None])[..., 0]
     return core(Chunk("linalg", "solve"), "(m,m),(m,n)->(m,n)", x1, x2)
-
-
-def qr(x: da.Array, /, *, mode: str) -> Any:
-    *_, m, n = x.shape
-    k = m if mode == "complete" else min(m, n)
-    return core(Chunk("linalg", "qr", mode=mode), "(m,n)->(m,k),(k,n)", x, sizes={"k": k})
-
-
-def svd(x: da.Array, /, *, full_matrices: bool) -> Any:
-    *_, m, n = x.shape
-    k = min(m, n)
-    chunk = Chunk("linalg", "svd", full_matrices=full_matrices)
-    if full_matrices:
-        return core(chunk, "(m,n)->(m,m),(k),(n,n)", x, sizes={"k": k})
-    return core(chunk, "(m,n)->(m,k),(k),(k,n)", x, sizes={"k": k})
-
-
-def svdvals(x: da.Array, /) -> Any:
-    return core(Chunk("linalg", "svdvals"), "(m,n)->(k)", x, sizes={"k": min(x.shape[-2:])})
-
-
-def matrix_norm(x: da.Array, /, *, keepdims: bool, ord: float | str | None) -> da.Array:
-    found = core(Chunk("linalg", "matrix_norm", keepdims=False, ord=ord), "(m,n)->()", x)
-    return found[..., None, None] if keepdims else found
-
-
-def matrix_rank(x: da.Array, /, *, rtol: float | da.Array | None) -> da.Array:
-    return _tolerant("matrix_rank", "()", x, rtol, np.dtype(np.int64))
-
-
-def pinv(x: da.Array, /, *, rtol: float | da.Array | None) -> da.Array:
-    return _tolerant("pinv", "(n,m)", x, rtol, x.dtype)
-
-
-def _tolerant(name: str, gives: str, x: da.Array, rtol: Any, dtype: np.dtype[Any]) -> da.Array:
-    if isinstance(rtol, da.Array):
-        return core(Tolerant(name), f"(m,n),()->{gives}", x, rtol, output_dtypes=[dtype])
-    return core(Chunk("linalg", name, rtol=rtol), f"(m,n)->{gives}", x)
-
-
-class Tolerant(ChunkTask):
-    """A kernel whose tolerance is an array."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, x: Any, rtol: Any) -> Any:
-        """Return the kernel's result for a chunk."""
-        return Chunk("linalg", self.name, rtol=rtol)(x)
 
 
 def diagonal(x: da.Array, /, *, offset: int) -> da.Array:

@@ -26,7 +26,7 @@ def isin(x1: da.Array, x2: da.Array, /, *, invert: bool) -> da.Array:
     )
 
 
-def _unique(name: str, count: int) -> Any:
+def _unique(name: str, count: int, inverse: int | None = None) -> Any:
     def kernel(x: da.Array, /) -> Any:
         values = from_host(x)
         if values is not None:
@@ -38,7 +38,6 @@ def _unique(name: str, count: int) -> Any:
         parts = [found] if count == 1 else [found[place] for place in range(count)]
         dtypes = (x.dtype, *(np.dtype(np.int64),) * 3)
         # The inverse has the shape of ``x``; how many values there are isn't known.
-        inverse = {"unique_all": 2, "unique_inverse": 1}.get(name)
         arrays = [
             da.from_delayed(part, x.shape if place == inverse else (np.nan,), dtype)
             for place, (part, dtype) in enumerate(zip(parts, dtypes, strict=False))
@@ -49,5 +48,5 @@ def _unique(name: str, count: int) -> Any:
     return kernel
 
 
-unique_all, unique_counts = _unique("unique_all", 4), _unique("unique_counts", 2)
-unique_inverse, unique_values = _unique("unique_inverse", 2), _unique("unique_values", 1)
+unique_all, unique_inverse = _unique("unique_all", 4, inverse=2), _unique("unique_inverse", 2, inverse=1)
+unique_counts, unique_values = _unique("unique_counts", 2), _unique("unique_values", 1)

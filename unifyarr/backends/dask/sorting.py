@@ -5,22 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import dask.array as da
-import numpy as np
 
 from ..kernels import declines, facts_of
 from ._chunks import Chunk, kernel_of, whole
-
-
-def _along(name: str, dtype: Any) -> Any:
-    def kernel(x: da.Array, /, *, axis: int, descending: bool, stable: bool) -> da.Array:
-        chunk = Chunk("sorting", name, axis=axis, descending=descending, stable=stable)
-        return whole(x, (axis,), name).map_blocks(chunk, dtype=dtype or x.dtype)
-
-    kernel.__name__ = kernel.__qualname__ = name
-    return kernel
-
-
-sort, argsort = _along("sort", None), _along("argsort", np.int64)
 
 
 def _lacks_an_order(x: da.Array, /, **_: Any) -> bool:

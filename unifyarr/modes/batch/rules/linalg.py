@@ -16,6 +16,7 @@ def _of_matrices(call: BatchCall, x: Batched, **static: Any) -> Any:
 
 
 kind_rule(MATRIX, _of_matrices)
+rule("lu_permutation", _of_matrices)
 rule("square_repeatedly", lambda call, x, counts: call(call.front(x), call.front(counts)))
 rule("cross", lambda call, x1, x2, *, axis: call(*call.aligned([x1, x2]), axis=axis))
 rule("vecdot", lambda call, x1, x2, *, axis: call(*call.aligned([x1, x2]), axis=axis + 1))
