@@ -48,7 +48,7 @@ def _of_matrices(file: str, name: str, types: Types) -> Kernel:
             labels.append(f"({','.join(lengths)})")
             sizes.update(lengths)
         arrays = {key: value for key, value in static.items() if isinstance(value, da.Array)}
-        chunk = Chunk(file, name, **static) if not arrays else Held(file, name, tuple(arrays), static)
+        chunk = Chunk(file, name, **static) if not arrays else ChunkOfArrays(file, name, tuple(arrays), static)
         dtypes = [result.dtype for result in each]
         return core(
             *(chunk, f"(m,n){',()' * len(arrays)}->{','.join(labels)}", x, *arrays.values()),
@@ -59,7 +59,7 @@ def _of_matrices(file: str, name: str, types: Types) -> Kernel:
     return as_numpy_has_it(file, name, kernel)
 
 
-class Held(Chunk):
+class ChunkOfArrays(Chunk):
     """A kernel some of whose static arguments are arrays, which follow the first one."""
 
     def __init__(self, file: str, name: str, names: tuple[str, ...], static: dict[str, Any]) -> None:
