@@ -235,6 +235,22 @@ def test_bodies_assign_no_arrays_to_attributes_that_are_there(backend: str) -> N
     assert model.weight is before
 
 
+@pytest.mark.parametrize("body", BODIES)
+def test_bodies_assign_nothing_to_variables_of_the_function_around(backend: str, body: str) -> None:
+    def function(x: Any) -> Any:
+        count = 0
+
+        def counted(y: Any) -> Any:
+            nonlocal count
+            count += 1
+            return y
+
+        return BODIES[body](counted, x), x + count
+
+    with pytest.raises(LostStateError, match=r"assigns a value to count, a variable of the closure of .*counted"):
+        ua.compile(function)(ua.ones(2))
+
+
 def test_bodies_may_take_back_what_they_assign(backend: str) -> None:
     model = Model()
 

@@ -92,7 +92,7 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
         return [x.copy() for x in function(*given)]
 
     leaves, spec = flatten((tuple(given), {}))
-    made = assigning_nothing(enclosing, lambda: trace_call(body, leaves, spec, BodyTrace(enclosing)))
+    made = assigning_nothing(enclosing, function, lambda: trace_call(body, leaves, spec, BodyTrace(enclosing)))
     captured = [
         CapturedInput(x, made.inputs[place], made.updates.get(place))
         for place, x in enumerate(made.captured, len(leaves))

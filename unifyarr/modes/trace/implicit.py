@@ -135,8 +135,8 @@ def _is_users(function: FunctionType) -> bool:
     return not is_own_module(str(function.__module__), loaded_backends())
 
 
-def _functions_in(value: Any) -> Iterator[FunctionType]:
-    """Yield the functions that a value is, or stands for."""
+def _unwrapped(value: Any) -> Any:
+    """Return the function that a value stands for, or the value."""
     while True:
         if isinstance(value, Wrapper):
             value = value._function
@@ -145,9 +145,34 @@ def _functions_in(value: Any) -> Iterator[FunctionType]:
         elif isinstance(value, MethodType):
             value = value.__func__
         else:
-            break
-    if isinstance(value, FunctionType) and _is_users(value):
-        yield value
+            return value
+
+
+def _functions_in(value: Any) -> Iterator[FunctionType]:
+    """Yield the functions that a value is, or stands for."""
+    function = _unwrapped(value)
+    if isinstance(function, FunctionType) and _is_users(function):
+        yield function
+
+
+def _variables_around(function: Callable[..., Any]) -> Iterator[ClosureVariable]:
+    """Yield the variables that functions of the program have from those around them.
+
+    They are the function, those that it wraps, and those in their variables.
+    """
+    waiting, seen = [function], set[int]()
+    while waiting:
+        each = _unwrapped(waiting.pop())
+        if isinstance(each, FunctionType) and id(each) not in seen:
+            seen.add(id(each))
+            found = [ClosureVariable(cell, name) for name, cell in _cells_of(each)]
+            waiting += [place.get() for place in found]
+            if _is_users(each):
+                yield from found
+
+
+def _cells_of(function: FunctionType) -> Iterator[tuple[str, CellType]]:
+    return zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
 
 
 class Implicit:
@@ -205,7 +230,7 @@ def _ignoring(place: Place) -> tuple[int, object]:
 
 
 def _places_of(function: FunctionType) -> Iterator[Place]:
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+    for name, cell in _cells_of(function):
         yield ClosureVariable(cell, name)
     for name in _names_in(function.__code__, "_GLOBAL"):
         if not name.startswith("__"):
@@ -269,22 +294,27 @@ def _assigned(places: Sequence[Place], before: Sequence[object]) -> Iterator[tup
             yield place, old
 
 
-def assigning_nothing(trace: Running | None, call: Callable[[], Result]) -> Result:
-    """Return the result of a call that traces the function of a loop or branch; raise if it assigns arrays to places.
+def assigning_nothing(trace: Running | None, function: Callable[..., Any], call: Callable[[], Result]) -> Result:
+    """Return the result of a call that traces the function of a loop or branch; raise if that assigns to variables.
 
-    The places are those of the functions whose traces are running. A branch is traced whether it runs or not, and a
-    step that is traced once may run any number of times.
+    It assigns no arrays to the places of the functions whose traces are running, and nothing to variables that these
+    have made, which they may read. A branch is traced whether it runs or not, and a step that is traced once may run
+    any number of times.
     """
     places: list[Place] = []
     while trace is not None:
         places += trace.places if isinstance(trace, Capturing) else ()
         trace = trace.around
-    before = [place.get() for place in places]
+    known = {place.key() for place in places}
+    made = [place for place in _variables_around(function) if place.key() not in known]
+    before, old = ([place.get() for place in each] for each in (places, made))
     result = call()
-    for place, _ in _assigned(places, before):
+    assigned: list[tuple[Place, str]] = [(place, "an array") for place, _ in _assigned(places, before)]
+    assigned += [(place, "a value") for place, value in zip(made, old, strict=True) if place.get() is not value]
+    for place, kind in assigned:
         raise LostStateError(
-            f"the function of a loop or branch at {where()} assigns an array to {place.described()}. It is traced "
-            "once, whether it runs or not, and however often: return the array and assign it outside, or write to an "
+            f"the function of a loop or branch at {where()} assigns {kind} to {place.described()}. It is traced "
+            "once, whether it runs or not, and however often: return the value and assign it outside, or write to an "
             "array that is there already, x[...] = value"
         )
     return result
