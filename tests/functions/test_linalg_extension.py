@@ -241,6 +241,22 @@ def test_vector_norm(backend: str, options: dict[str, Any], ord: Any, dtype: str
     assert_same(actual, expected, rtol=LOOSE[expected.dtype.name])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("run", [lambda f: f, ua.compile], ids=["eager", "compiled"])
+def test_qr_of_numbers_whose_squares_overflow_or_underflow(backend: str, run: Any, dtype: str) -> None:
+    limits = np.finfo(dtype)
+    for size in (limits.max / 2**8, limits.tiny * 2**40):
+        values = well(dtype, (2, 3, 2)) / 8 * size
+        values[1] /= size
+        q, r = (each.to_numpy() for each in run(lambda x: tuple(linalg.qr(x)))(ua.asarray(values)))
+        for number, scale in enumerate((size, 1.0)):
+            unit = r[number] / limits.dtype.type(scale)
+            np.testing.assert_allclose(
+                q[number] @ unit, values[number] / limits.dtype.type(scale), rtol=2e-4, atol=1e-5
+            )
+            assert (np.tril(r[number], -1) == 0).all()
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 5, -1, -3])
 @pytest.mark.parametrize("dtype", [*FLOATING, "int64", "uint8"])
 def test_matrix_power(backend: str, dtype: str, n: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Applied, fills_gaps, known_by, worked_around
+from ..kernels import fills_gaps, known_by, worked_around
 from . import elementwise, statistical
 from ._engine import (
     COMPLEX,
@@ -22,6 +22,7 @@ from ._engine import (
     integer,
     integers,
     is_traced,
+    join,
     parts,
     raw,
     reshape,
@@ -267,13 +268,51 @@ def eigvalsh(x: Any, /) -> Any:
 
 
 _factors = direct("Qr")
-_qr_whole, _qr_part = (Applied(_factors, "full_matrices", each) for each in (True, False))
 
 
-@known_by(lambda x, *, mode: _qr_whole if mode == "complete" else _qr_part)
+def _least_and_most(x: Any) -> tuple[float, float]:
+    # Squares of numbers between these neither overflow nor underflow, nor do sums of a million of them.
+    limits = np.finfo(NUMPY_DTYPES[x.dtype])
+    return math.sqrt(limits.tiny) * 2**10, math.sqrt(limits.max) / 2**10
+
+
+def _is_moderate(x: Any) -> bool:
+    values = np.asarray(_values_of(x) if type(x) is EagerTensor else x)
+    least, most = _least_and_most(x)
+    if not values.size:
+        return True
+    sizes = np.abs(values.view(values.real.dtype)).max((-2, -1))
+    return bool(least < sizes.min() and sizes.max() < most)
+
+
+def _by_part(operation: Any, x: Any, number: Any) -> Any:
+    return join(*(operation(x=each, y=number) for each in parts(x))) if x.dtype in COMPLEX else operation(x=x, y=number)
+
+
+def _scale(x: Any) -> Any:
+    """Return the greatest part of an element of each matrix that isn't moderate, and 1 for all others."""
+    size = raw.Maximum(*map(raw.Abs, parts(x))) if x.dtype in COMPLEX else raw.Abs(x)
+    greatest_of = raw.Max(input=size, axis=integers(x.ndim - 2, x.ndim - 1), keep_dims=True)
+    least, most = (scalar(each, greatest_of) for each in _least_and_most(x))
+    one = raw.OnesLike(x=greatest_of)
+    outside = raw.LogicalOr(x=raw.Less(x=greatest_of, y=least), y=raw.Greater(x=greatest_of, y=most))
+    usable = raw.LogicalAnd(x=raw.IsFinite(x=greatest_of), y=truth(greatest_of))
+    return raw.StopGradient(input=select(raw.LogicalAnd(x=outside, y=usable), greatest_of, one))
+
+
+def _factors_of(whole: bool, x: Any) -> tuple[Any, Any]:
+    if not is_traced(x) and _is_moderate(x):
+        return _factors(x, "full_matrices", whole)
+    scale = _scale(x)
+    q, r = raw.Qr(input=_by_part(raw.RealDiv, x, scale), full_matrices=whole)
+    return q, _by_part(raw.Mul, r, scale)
+
+
+@known_by(lambda x, *, mode: functools.partial(_factors_of, mode == "complete"))
+@worked_around("squares of numbers overflow and underflow in the engine's")
 @_checked
 def qr(x: Any, /, *, mode: str) -> tuple[Any, Any]:
-    q, r = raw.Qr(input=x, full_matrices=mode == "complete")
+    q, r = _factors_of(mode == "complete", x)
     return q, r
 
 
