@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from types import MethodType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 # The arguments that each of these functions is called with. ``None`` stands for any number.
 ARGUMENTS: Mapping[str, tuple[str, ...] | None] = {
@@ -26,15 +29,23 @@ _ELSEWHERE = {
 }
 # Long enough that what is spelt almost like one of them is meant to be it.
 _LONG = ("view_map", "destroy_map", "tolerate_same", "tolerate_aliased", "inplace", "perform")
+# Whether a method takes a buffer for the result.
+_METHODS: MutableMapping[Callable[..., object], bool] = WeakKeyDictionary()
 
 
 def check_known(owner: str, name: str) -> None:
     """Raise if an attribute of an operation looks like a declaration, and nothing reads it."""
     meant = _ELSEWHERE.get(name)
     if meant is None and name not in _LONG and not name.startswith("_"):
-        meant = next(iter(difflib.get_close_matches(name, _LONG, 1, 0.85)), None)
+        meant = _almost(name)
     if meant is not None:
         raise TypeError(f"{name} of {owner} is a declaration that nothing reads: declare {meant}")
+
+
+@functools.cache
+def _almost(name: str) -> str | None:
+    """Return the declaration that is spelt almost like a name; names are those of attributes, so that they are few."""
+    return next(iter(difflib.get_close_matches(name, _LONG, 1, 0.85)), None)
 
 
 def check_code(owner: str, name: str, function: object, *, bound: bool = True) -> None:
@@ -60,8 +71,19 @@ def check_code(owner: str, name: str, function: object, *, bound: bool = True) -
 
 def takes_out(perform: Callable[..., object]) -> bool:
     """Return whether the function that computes an operation takes a buffer for the result."""
+    if not isinstance(perform, MethodType):
+        return _takes(perform, "node", "inputs", "out")
+    # One function of a class serves all its operations.
+    function = perform.__func__
+    found = _METHODS.get(function)
+    if found is None:
+        found = _METHODS[function] = _takes(function, "self", "node", "inputs", "out")
+    return found
+
+
+def _takes(function: Callable[..., object], *arguments: str) -> bool:
     try:
-        inspect.signature(perform).bind("node", "inputs", "out")
+        inspect.signature(function).bind(*arguments)
     except ValueError:
         return True
     except TypeError:
