@@ -46,7 +46,7 @@ def matrices(seed: int) -> list[ua.Array]:
 def of_matrices(draw: random.Random, pool: list[ua.Array]) -> None:
     """Do one thing with matrices of a pool, which has what was made last more often."""
     x = pool[-1] if draw.random() < 0.4 else draw.choice(pool)
-    kind = draw.choice(["product", "product", "product", "solve", "transpose", "window", "sum", "where", "binary"])
+    kind = draw.choice([*["product"] * 3, "solve", "transpose", "window", "sum", "where", "binary", "pick", "fold"])
     if kind == "product":
         fitting = [y for y in pool if x.ndim and y.ndim and x.shape[-1] == y.shape[0] and x.dtype == y.dtype]
         if fitting:
@@ -68,11 +68,35 @@ def of_matrices(draw: random.Random, pool: list[ua.Array]) -> None:
         )
     elif kind == "sum":
         pool.append(draw.choice([ua.sum, ua.mean])(x, axis=draw.choice([None, -1, 0]) if x.ndim else None))
+    elif kind == "pick":
+        pool.append(picked(draw, x))
+    elif kind == "fold":
+        folds = [ua.max, ua.min, ua.prod, ua.argmax, lambda x: ua.any(x > 1), lambda x: ua.cumulative_sum(x, axis=0)]
+        fold = draw.choice(folds if x.ndim and x.size else folds[2:3])
+        pool.append(ua.astype(fold(x), x.dtype))
     elif kind == "where":
         pool.append(ua.where(x > 0, x, ua.tanh(x)))
     else:
         y = draw.choice([each for each in pool if each.shape in (x.shape, ()) and each.dtype == x.dtype])
         pool.append(draw.choice([ua.add, ua.multiply, ua.subtract])(x, y))
+
+
+def picked(draw: random.Random, x: ua.Array) -> ua.Array:
+    """Return what an index that is computed picks of an array, or the array after a write there."""
+    if not x.ndim or not x.size:
+        return x
+    place = ua.argmax(x) % len(x) - draw.choice([0, 0, len(x)])
+    # Places come twice.
+    places = ua.stack([place, place, ua.zeros_like(place)])
+    index = draw.choice([place, place, places, places[:1]])
+    way = draw.random()
+    if way < 0.3:
+        return x[index]
+    if way < 0.5:
+        return ua.take(x, places, axis=draw.choice([0, -1])) if x.ndim < 2 or x.shape[0] == x.shape[1] else x[..., :1]
+    written = x * 0.5
+    written[index] = draw.choice([lambda: x[0], lambda: x[index], lambda: written[::-1][index]])()
+    return written
 
 
 def program(seed: int) -> Callable[..., list[ua.Array]]:

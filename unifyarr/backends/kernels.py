@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack, cast
+from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -170,13 +170,6 @@ def exchanges(order: np.ndarray, count: int) -> np.ndarray:
     return pivots.reshape(*order.shape[:-1], count)
 
 
-class Core(NamedTuple):
-    """A generalized ufunc; if it ``refuses`` what is invalid, that's an error, and other flags are ignored."""
-
-    ufunc: Any
-    refuses: bool = False
-
-
 class Facts(TypedDict, total=False):
     """What is said of an engine's implementation of a kernel, as attributes of the function."""
 
@@ -218,8 +211,8 @@ class Facts(TypedDict, total=False):
     with_axes: Callable[..., Any]
     formula: Callable[..., Any]
     loop_for: Callable[[Any], str | None]
-    # The generalized ufunc of NumPy's that it calls once for arrays of known types, which has no more to do then.
-    core: Callable[..., Core | None]
+    # The one thing that it does for arrays of known types (``base/single.py``): steps of loops do it without Python.
+    core: Callable[..., Any]
 
 
 def state(kernel: Kernel, **facts: Unpack[Facts]) -> Kernel:
@@ -234,6 +227,11 @@ def state(kernel: Kernel, **facts: Unpack[Facts]) -> Kernel:
 def facts_of(kernel: Callable[..., Any]) -> Facts:
     """Return what is said of a kernel."""
     return cast(Facts, vars(kernel))
+
+
+def with_core(core: Callable[..., Any]) -> Callable[[Kernel], Kernel]:
+    """Declare the one thing that a kernel does for arrays of known types."""
+    return lambda kernel: state(kernel, core=core)
 
 
 def support_native_out(kernel: Kernel) -> Kernel:

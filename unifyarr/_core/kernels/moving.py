@@ -102,7 +102,7 @@ def _taken(x: Typed, indices: Typed, *, axis: int) -> ArrayType:
     return ArrayType((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)
 
 
-declare(INDEX, "gather", types=_gathered, indexed=1, required=True)
+declare(INDEX, "gather", types=_gathered, indexed=1, order=MemoryOrder.STAYS, required=True)
 declare(INDEX, "take", types=_taken, indexed=1, order=MemoryOrder.STAYS)
 declare(INDEX, "take_places", types=_at_places, fails=Fails.NEVER)
 declare(INDEX, "scatter", alias=Alias.WRITE, types=same, indexed=2, required=True)

@@ -8,7 +8,8 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from ..kernels import bound_by, check_number, support_native_out
+from ..base.single import Picks, picks
+from ..kernels import bound_by, check_number, support_native_out, with_core
 from . import _direct as np
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
@@ -54,11 +55,13 @@ def set_window(x: np.ndarray, value: np.ndarray, /, *, window: Window) -> np.nda
     return x
 
 
+@with_core(picks)
 def gather(x: np.ndarray, /, *indices: np.ndarray) -> np.ndarray:
     """Return ``x[indices]``: index arrays of one shape for the first axes of ``x``."""
     return np.asarray(x[indices])
 
 
+@with_core(picks)
 def scatter(x: np.ndarray, value: np.ndarray, /, *indices: np.ndarray) -> np.ndarray:
     """Write ``value``, of the shape of ``gather(x, *indices)`` and of ``x``'s dtype; of equal indices the last wins."""
     x[indices] = value
@@ -91,6 +94,7 @@ def put_mask(x: np.ndarray, value: np.ndarray, mask: np.ndarray, /) -> np.ndarra
     return x
 
 
+@with_core(lambda x, indices, *, axis: None if axis is None else Picks(axis))
 @bound_by(lambda *, axis: lambda x, indices, /: np.asarray(x.take(indices, axis)))
 @support_native_out
 def take(x: np.ndarray, indices: np.ndarray, /, *, axis: int | None, out: np.ndarray | None = None) -> np.ndarray:

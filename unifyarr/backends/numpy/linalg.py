@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..kernels import Applied, Core, known_by, state, support_native_out
+from ..base.single import Core
+from ..kernels import Applied, known_by, state, support_native_out
 from ..private import private
 from . import _direct as np
 from ._bfloat16 import BFLOAT16

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
-from ..kernels import bound_by, known_by, support_native_out
+from ..base.single import Fold
+from ..kernels import Kernel, bound_by, known_by, support_native_out, with_core
 from . import _direct as np
 from ._bfloat16 import ordered
 
 
+def _place(kind: Literal["greatest", "least"]) -> Callable[[Kernel], Kernel]:
+    def core(x: Any, *, axis: int | None, keepdims: bool) -> Fold | None:
+        return Fold(kind) if axis is None or len(x.shape) == 1 else None
+
+    return with_core(core)
+
+
+@_place("greatest")
 @support_native_out
 def argmax(x: np.ndarray, /, *, axis: int | None, keepdims: bool, out: Any = None) -> np.ndarray:
     """Return the first index of the maximum (of the first NaN, if there is one), as int64."""
     return np.asarray(x.argmax(axis, out, keepdims=keepdims))
 
 
+@_place("least")
 @support_native_out
 def argmin(x: np.ndarray, /, *, axis: int | None, keepdims: bool, out: Any = None) -> np.ndarray:
     return np.asarray(x.argmin(axis, out, keepdims=keepdims))

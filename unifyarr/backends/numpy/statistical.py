@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..kernels import bound_by, support_native_out
+from ..base.single import Fold
+from ..kernels import Kernel, bound_by, support_native_out, with_core
 from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
@@ -22,6 +23,17 @@ def _in_single(function: Callable[..., Any], x: np.ndarray, dtype: np.dtype[Any]
     return np.asarray(function(x.astype(dtype, copy=False), dtype=np.float32, **options)).astype(dtype)
 
 
+def _folding(ufunc: np.ufunc) -> Callable[[Kernel], Kernel]:
+    def core(x: Any, *, axis: Axis, keepdims: bool, dtype: object = None) -> Fold | None:
+        if x.dtype.char in _HALF or dtype not in (None, x.dtype):
+            return None
+        whole = len(axis) == len(x.shape)
+        return Fold("whole" if whole else "rows", ufunc) if whole or axis == (0,) else None
+
+    return with_core(core)
+
+
+@_folding(np.add)
 @support_native_out
 def sum(x: np.ndarray, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, out: Any = ...) -> np.ndarray:
     if dtype.char in _HALF:
@@ -29,6 +41,7 @@ def sum(x: np.ndarray, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, o
     return np.add.reduce(x, axis, dtype, out=out, keepdims=keepdims)
 
 
+@_folding(np.multiply)
 @support_native_out
 def prod(x: np.ndarray, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, out: Any = ...) -> np.ndarray:
     if dtype.char in _HALF:
@@ -36,11 +49,13 @@ def prod(x: np.ndarray, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, 
     return np.multiply.reduce(x, axis, dtype, out=out, keepdims=keepdims)
 
 
+@_folding(np.maximum)
 @support_native_out
 def max(x: np.ndarray, /, *, axis: Axis, keepdims: bool, out: Any = ...) -> np.ndarray:
     return np.maximum.reduce(x, axis, None, out=out, keepdims=keepdims)
 
 
+@_folding(np.minimum)
 @support_native_out
 def min(x: np.ndarray, /, *, axis: Axis, keepdims: bool, out: Any = ...) -> np.ndarray:
     return np.minimum.reduce(x, axis, None, out=out, keepdims=keepdims)
@@ -119,6 +134,15 @@ def _accumulating(ufunc: np.ufunc, name: str) -> Callable[..., Callable[[np.ndar
     return bind
 
 
+def _running(ufunc: np.ufunc) -> Callable[[Kernel], Kernel]:
+    def core(x: Any, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Fold | None:
+        is_plain = len(x.shape) == 1 and dtype == x.dtype and not include_initial and dtype.char not in _HALF
+        return Fold("running", ufunc) if is_plain else None
+
+    return with_core(core)
+
+
+@_running(np.add)
 @bound_by(_accumulating(np.add, "cumulative_sum"))
 @support_native_out
 def cumulative_sum(
@@ -129,6 +153,7 @@ def cumulative_sum(
     return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial, out=out)
 
 
+@_running(np.multiply)
 @bound_by(_accumulating(np.multiply, "cumulative_prod"))
 @support_native_out
 def cumulative_prod(

@@ -10,7 +10,8 @@ from operator import itemgetter
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, check_number, known_by, worked_around
+from ..base.single import Picks, picks
+from ..kernels import bound_by, check_number, known_by, with_core, worked_around
 from ._indices import Window, check_bounds, check_device_bounds, forward, last_values, last_writes
 from ._overlap import independent
 from ._shared import UNSIGNED, as_dtype, as_signed, is_plain, writes
@@ -53,10 +54,12 @@ def _pick(x: Tensor, indices: tuple[Tensor, ...], axis: int = 0) -> Tensor:
     return result.clone() if not indices or indices[0].ndim == 0 else result
 
 
+@with_core(picks)
 def gather(x: Tensor, /, *indices: Tensor) -> Tensor:
     return _pick(x, indices)
 
 
+@with_core(picks)
 @worked_around("torch leaves open which value for one place wins, and writes before it finds an index out of bounds")
 @writes
 def scatter(x: Tensor, value: Tensor, /, *indices: Tensor) -> Tensor:
@@ -125,6 +128,7 @@ def _know_take(x: Tensor, indices: Tensor, *, axis: int | None) -> Callable[[Ten
     return taking
 
 
+@with_core(lambda x, indices, *, axis: None if axis is None else Picks(axis))
 @known_by(_know_take)
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None) -> Tensor:
     # torch.index_select takes neither negative indices nor several axes of them: it raises.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...backends.base.single import Core
 from ..core.basic import Apply
 from ..kernels.kernelop import COPY, STORE, KernelOp
 from . import machine
@@ -43,7 +44,7 @@ def core_of(node: Apply) -> CoreCall | None:
         return None
     known = [each for each in types if each is not None]
     core = find(*known[: len(node.inputs)], **op.static)
-    if core is None or core.ufunc.nargs != len(known):
+    if not isinstance(core, Core) or core.ufunc.nargs != len(known):
         return None
     return _call(*core, tuple(each.dtype for each in known), tuple(tuple(map(int, each.shape)) for each in known))  # type: ignore[arg-type]
 
@@ -69,7 +70,7 @@ def _call(
         for name in operand:
             if lengths.setdefault(name, left.get(name, 1)) != left.get(name, 1):
                 return None
-    index, order = _loop(ufunc, dtypes), [*lengths]
+    index, order = loop_number(ufunc, dtypes), [*lengths]
     if index is None or not 0 < prod(lengths.values()) <= MOST_WORK:
         return None
     axes = [tuple(-1 if name in missing else order.index(name) for name in operand) for operand in names]
@@ -83,7 +84,7 @@ def _signature(ufunc: Any) -> list[list[str]]:
     return [[name for name in each.split(",") if name] for each in operands]
 
 
-def _loop(ufunc: Any, dtypes: tuple[np.dtype[Any], ...]) -> int | None:
+def loop_number(ufunc: Any, dtypes: tuple[np.dtype[Any], ...]) -> int | None:
     """Return the number of the loop for these dtypes, ``None`` if there's none."""
     for index, types in enumerate(ufunc.types):
         if tuple(map(np.dtype, types.replace("->", ""))) == dtypes and "O" not in types:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -106,22 +106,28 @@ def _static(node: Apply) -> Mapping[str, Any]:
 # The order in memory
 
 
-def orders(nodes: Sequence[Apply], strides: Mapping[Variable, Sequence[int]]) -> dict[Variable, int]:
+def orders(
+    nodes: Sequence[Apply], strides: Mapping[Variable, Sequence[int]], dense: Collection[Variable] = ()
+) -> dict[Variable, int]:
     """Return how surely the axes of each variable are in C order when the function runs by itself.
 
-    ``strides`` has those of the graph's inputs and constants. Ufuncs give results in the order of their arguments, and
-    sums add up in the order of memory.
+    ``strides`` has those of the graph's inputs and constants, and ``dense`` are in C order. Ufuncs give results in the
+    order of their arguments, and sums add up in the order of memory.
     """
     found = {variable: _order(variable, given) for variable, given in strides.items()}
     for node in nodes:
         for variable in node.inputs:
-            found.setdefault(variable, UNKNOWN)
+            found.setdefault(variable, DENSE if _is_single(variable) else UNKNOWN)
         result = _order_after(node, [found[variable] for variable in node.inputs])
         for variable in node.outputs:
             known = variable.type is not None and None not in variable.type.shape
             plain = known and len(long_axes(shape_of(variable))) < 2
-            found[variable] = max(result, ORDERED) if plain else result
+            found[variable] = DENSE if variable in dense else max(result, ORDERED) if plain else result
     return found
+
+
+def _is_single(variable: Variable) -> bool:
+    return variable.type is not None and all(length == 1 for length in variable.type.shape)
 
 
 def _order(variable: Variable, strides: Sequence[int]) -> int:

@@ -22,9 +22,10 @@ from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
 from ..fusion import machine
-from ..fusion.cores import CoreCall, core_of
+from ..fusion.cores import CoreCall
 from ..fusion.fusedop import FusedOp
 from ..fusion.index_maps import DENSE, orders
+from ..fusion.single_calls import FoldCall, PickCall, single_call
 from ..fusion.threads import LONG
 from ..kernels.executors import bound_and_compiled
 from ..kernels.hosting import run_of
@@ -90,14 +91,14 @@ class StageBuilder:
             ]
         nodes, own = graph.toposort(), self._own
         self.numbers |= zip(graph.inputs, self._inputs, strict=True)
-        order = orders(nodes, dict(zip(graph.inputs, self._strides, strict=True))) if self._calls else {}
+        order = _orders(graph, nodes, self._strides)
         plan = memory_plan(graph, writable=lambda node, key: key in node.op.out and node.outputs[key] not in own)
         for node in nodes:
             for variable in node.inputs:
                 if isinstance(variable, Constant) and variable not in self.numbers:
                     self.numbers[variable] = self._new(_always(variable.data))
-            if is_stage(node):
-                self._add_stage(graph, node, plan)
+            if is_stage(node, order):
+                self._add_stage(graph, node, plan, order)
             else:
                 self._add_call(node, plan, order)
 
@@ -118,8 +119,11 @@ class StageBuilder:
         self._copy(number, made, type)
         return made
 
-    def _add_stage(self, graph: FunctionGraph, node: Apply, plan: Plan) -> None:
-        core = core_of(node)
+    def _add_stage(self, graph: FunctionGraph, node: Apply, plan: Plan, order: Mapping[Variable, int]) -> None:
+        core = single_call(node, order)
+        if isinstance(core, PickCall):
+            self._add_picks(node, core, plan)
+            return
         if core is not None:
             self._add_core(node, core, plan)
             return
@@ -150,7 +154,22 @@ class StageBuilder:
             self.numbers[variable] = number
         self.stages.append((op.program(self.wait), tuple(arrays)))
 
-    def _add_core(self, node: Apply, core: CoreCall, plan: Plan) -> None:
+    def _add_picks(self, node: Apply, core: PickCall, plan: Plan) -> None:
+        op, result, given = node.op, node.outputs[0], [self.numbers[each] for each in node.inputs]
+        assert isinstance(op, KernelOp)
+        if not core.writes:
+            number, others = self._new_result(result, plan), given[1:]
+            self.stages.append((core, (given[0], number, *others)))
+        else:
+            number, others = given[0] if op.target == 0 else self._new_result(result, {}, given[0]), given[1:]
+            if any(self.made[each].memory == self.made[number].memory for each in others):
+                # NumPy copies what it would overwrite before it's read.
+                raise NotStaged
+            self._copy(given[0], number, known_type(result))
+            self.stages.append((core, (number, *others)))
+        self.numbers[result] = number
+
+    def _add_core(self, node: Apply, core: CoreCall | FoldCall, plan: Plan) -> None:
         given = [self.numbers[each] for each in node.inputs]
         for result in node.outputs:
             self.numbers[result] = self._new_result(result, plan)
@@ -273,15 +292,33 @@ class StageBuilder:
             self.stages.append((program, (source, target)))
 
 
-def is_stage(node: Apply) -> bool:
-    """Return whether a node is a view, or needs no call of Python."""
+def all_stages(graph: FunctionGraph, strides: Sequence[tuple[int, ...]]) -> bool:
+    """Return whether no node of a graph needs a call of Python."""
+    nodes = graph.toposort()
+    order = _orders(graph, nodes, strides)
+    return all(is_stage(node, order) for node in nodes)
+
+
+def _orders(graph: FunctionGraph, nodes: Sequence[Apply], strides: Sequence[tuple[int, ...]]) -> dict[Variable, int]:
+    """Return how surely variables are in C order; what is fused is, except for windows of what isn't."""
+    dense: set[Variable] = set()
+    for node in nodes:
+        op = innermost(node.op)
+        if isinstance(op, FusedOp):
+            pairs = zip(node.outputs, op.plan.outputs, strict=True)
+            dense.update(variable for variable, output in pairs if output.base is None)
+    return orders(nodes, dict(zip(graph.inputs, strides, strict=True)), dense)
+
+
+def is_stage(node: Apply, order: Mapping[Variable, int]) -> bool:
+    """Return whether a node is a view, or needs no call of Python; ``order`` has how variables lie in memory."""
     op = node.op
     inner = innermost(op)
     if isinstance(inner, FusedOp):
         program = inner.program()
         # What takes long runs in several threads.
         return program is not None and program.cost <= LONG
-    if core_of(node) is not None:
+    if single_call(node, order) is not None:
         return True
     if not isinstance(op, KernelOp):
         return False

@@ -11,7 +11,7 @@ from ..._core.engines.handle import Handle
 from ..._core.values.native import Native
 from ..core.fgraph import FunctionGraph
 from ..fusion import machine
-from .stage_builder import NotStaged, StageBuilder, is_stage
+from .stage_builder import NotStaged, StageBuilder, all_stages
 
 
 class Stages:
@@ -33,7 +33,7 @@ class Stages:
     ) -> None:
         self.backend, self.carried = backend, carried
         self._loops = None if backend.name == "numpy" else backend.host_loops()
-        self.calls = not all(is_stage(node) for graph in graphs for node in graph.apply_nodes)
+        self.calls = not all(all_stages(graph, strides) for graph in graphs)
         *conditions, step = graphs
         self.steps = steps = StageBuilder(backend, strides, carried, rows, self.calls, wait)
         self._truth, self._tested = -1, -1

@@ -237,6 +237,8 @@ static PyTypeObject ProgramType = {
 
 #include "build.h"
 #include "core.h"
+#include "places.h"
+#include "folds.h"
 #include "repeat.h"
 #include "guard.h"
 #include "sequence.h"

@@ -1,6 +1,6 @@
 /* Programs that run one after the other, again and again, on arrays that move: the steps of a loop. Between them there may
-   be single calls of the loops of NumPy's generalized ufuncs (core.h), and calls of Python, of functions without
-   arguments. */
+   be single calls of the loops of NumPy's generalized ufuncs (core.h), copies of elements that indices pick (places.h),
+   reductions (folds.h), and calls of Python, of functions without arguments. */
 
 /* How much is done between two looks at signals: elements times instructions, and so many more for each instruction. */
 #define SLICE 500000
@@ -13,10 +13,12 @@ typedef struct {
     int returns;
 } Move;
 
-/* One program, with its arrays of the first step; or a core, or a call. */
+/* One program, with its arrays of the first step; or a core, places, a fold, or a call. */
 typedef struct {
     PyObject *call;          /* or NULL */
-    Core core;               /* if it has a loop */
+    Core core;               /* of these three one has arrays, if it's no program and no call */
+    Places places;
+    Fold fold;
     Program *program;        /* or NULL */
     PyObject **arrays;
     const Move **moves;
@@ -120,9 +122,10 @@ static void place_stages(Repeat *r, npy_intp step)
     for (int i = 0; i < r->n_stages; i++) {
         Stage *stage = &r->stages[i];
         const Program *p = stage->program;
-        for (int j = 0; j < stage->core.count; j++) {
-            stage->core.at[j] = PyArray_BYTES((PyArrayObject *)stage->arrays[j]);
-            place(r, stage, j, step, &stage->core.at[j]);
+        char **at = stage->core.count ? stage->core.at : stage->fold.count ? stage->fold.at : stage->places.at;
+        for (int j = 0; j < stage->core.count + stage->fold.count + stage->places.count; j++) {
+            at[j] = PyArray_BYTES((PyArrayObject *)stage->arrays[j]);
+            place(r, stage, j, step, &at[j]);
         }
         for (int w = 0; p && w < p->n_windows; w++) {
             int argument = p->windows[w].argument;
@@ -142,7 +145,10 @@ static int run_stage(Repeat *r, Stage *stage)
 {
     const Program *p = stage->program;
     if (!p) {
-        return run_core(&stage->core, r->watched) ? 0 : REFUSED;
+        int done = stage->core.count   ? run_core(&stage->core, r->watched)
+                   : stage->fold.count ? run_fold(&stage->fold, r->watched)
+                                       : run_places(&stage->places);
+        return done ? 0 : REFUSED;
     }
     run_chunks(p, &stage->plan, 0, stage->plan.chunks, p->watches ? r->watched : 0, stage->flags, 0, 0);
     return 0;
@@ -211,8 +217,11 @@ static npy_intp run_all(Repeat *r, npy_intp count)
 {
     npy_intp work = 1, done = 0;
     for (int i = 0; i < r->n_stages; i++) {
-        const Program *p = r->stages[i].program;
-        work += p ? (p->size + AS_MANY) * (p->n_instructions + 1) : r->stages[i].call ? A_CALL : r->stages[i].core.work;
+        const Stage *stage = &r->stages[i];
+        const Program *p = stage->program;
+        work += p             ? (p->size + AS_MANY) * (p->n_instructions + 1)
+                : stage->call ? A_CALL
+                              : stage->core.work + stage->places.work + stage->fold.work;
     }
     npy_intp most = work < SLICE ? SLICE / work : 1;
     while (count < 0 || done < count) {
@@ -264,10 +273,21 @@ static int report_stages(const Repeat *r)
     return 0;
 }
 
-/* How many arrays a program or core takes. */
+/* How many arrays a stage takes that is no call. */
 static Py_ssize_t arguments_of(PyObject *program)
 {
-    return PyTuple_Check(program) ? core_arguments(program) : ((Program *)program)->n_arguments;
+    if (!PyTuple_Check(program)) {
+        return ((Program *)program)->n_arguments;
+    }
+    return is_fold(program) ? 2 : are_places(program) ? integer(program, 0) : core_arguments(program);
+}
+
+/* Read what a stage runs that is no program and no call; return whether its arrays suit, or -1 with an error set. */
+static int read_run(Stage *stage, PyObject *given)
+{
+    return is_fold(given)      ? read_fold(&stage->fold, given, stage->arrays)
+           : are_places(given) ? read_places(&stage->places, given, stage->arrays)
+                               : read_core(&stage->core, given, stage->arrays);
 }
 
 /* Read the stages; return whether their arrays suit them, or -1 with an error set. */
@@ -278,7 +298,7 @@ static int read_stages(Repeat *r, PyObject *stages, PyObject *arrays)
         PyObject *given = PyTuple_GET_ITEM(stages, i), *program, *numbers;
         Stage *stage = &r->stages[i];
         if (!is_tuple(given, 2) || !is_tuple(numbers = PyTuple_GET_ITEM(given, 1), -1)) {
-            return wrong("a stage is a program or core and the numbers of its arrays, or a function and none");
+            return wrong("a stage is a program, core, places or fold and the numbers of its arrays, or a function and none");
         }
         program = PyTuple_GET_ITEM(given, 0);
         if (Py_TYPE(program) != &ProgramType && !PyTuple_Check(program)) {
@@ -300,7 +320,7 @@ static int read_stages(Repeat *r, PyObject *stages, PyObject *arrays)
             r->moves_of[at] = &r->moves[number];
         }
         if (PyTuple_Check(program)) {
-            int possible = read_core(&stage->core, program, stage->arrays);
+            int possible = read_run(stage, program);
             if (possible <= 0) {
                 return possible;
             }
@@ -343,8 +363,8 @@ static int make_room(Repeat *r, PyObject *stages, PyObject *arrays)
             arguments += ((Program *)program)->n_arguments;
             windows += ((Program *)program)->n_windows;
         } else if (PyTuple_Check(program)) {
-            arguments += core_arguments(program);
-            windows += core_arguments(program);
+            arguments += arguments_of(program);
+            windows += arguments_of(program);
         }
     }
     r->stages = zeroed(r->n_stages, sizeof(Stage));
@@ -403,7 +423,7 @@ static PyObject *repeat(PyObject *module, PyObject *args)
     int possible = make_room(&r, stages, arrays) < 0 || read_moves(&r, moves) < 0 ? -1 : read_stages(&r, stages, arrays);
     for (int i = 0; possible > 0 && i < r.n_stages; i++) {
         const Stage *stage = &r.stages[i];
-        int watched = stage->program ? settings_for(stage->program) : stage->core.run ? flags_to_watch() : 0;
+        int watched = stage->program ? settings_for(stage->program) : stage->core.count || stage->fold.run ? flags_to_watch() : 0;
         possible = watched < 0 ? watched + 1 : 1;
         r.watched |= watched < 0 ? 0 : watched;
     }
