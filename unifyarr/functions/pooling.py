@@ -63,6 +63,9 @@ def _max_pool(
     if found is not None:
         return found
     padded = windows.reaching(count, x.shape[-axes:]).pad(x, identity("max", x.dtype))
+    greatest = windows.greatest(padded, count)
+    if greatest is not None:
+        return greatest
     columns = windows.columns(padded, count)
     if columns is not None:
         return maxima(columns, axis=_inside(axes))
@@ -147,7 +150,12 @@ def _sizes(windows: Windows, spatial: Shape, count: Shape, with_padding: bool) -
     return functools.reduce(np.multiply.outer, each)
 
 
-@mixed(kernels=("max_pool",), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
+@mixed(
+    kernels=("max_pool",),
+    derivatives=("unfold", "fold", "window_max", "window_max_backward"),
+    namespace="nn",
+    scratch=True,
+)
 def max_pool1d(
     x: Array,
     /,
@@ -206,7 +214,12 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, x, window, stride, padding, dilation, ceil_mode, out)
 
 
-@mixed(kernels=("max_pool",), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
+@mixed(
+    kernels=("max_pool",),
+    derivatives=("unfold", "fold", "window_max", "window_max_backward"),
+    namespace="nn",
+    scratch=True,
+)
 def max_pool2d(
     x: Array,
     /,
@@ -264,7 +277,12 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, x, window, stride, padding, dilation, ceil_mode, out)
 
 
-@mixed(kernels=("max_pool",), derivatives=("unfold", "fold"), namespace="nn", scratch=True)
+@mixed(
+    kernels=("max_pool",),
+    derivatives=("unfold", "fold", "window_max", "window_max_backward"),
+    namespace="nn",
+    scratch=True,
+)
 def max_pool3d(
     x: Array,
     /,

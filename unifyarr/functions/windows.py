@@ -127,6 +127,13 @@ class Windows:
 
         ``None`` where none is taken, or the engine has no kernel: the places are gone through one by one then.
         """
+        return self._offered("unfold", padded, count, self.window)
+
+    def greatest(self, padded: Array, count: Shape) -> Array | None:
+        """Return the greatest element of each window for a derivative, ``None`` as for columns."""
+        return self._offered("window_max", padded, count, ())
+
+    def _offered(self, name: str, padded: Array, count: Shape, inside: Shape) -> Array | None:
         axes = len(count)
         if type(padded.shape) is not tuple or not (padded.size and size(count)):
             return None
@@ -135,8 +142,8 @@ class Windows:
             # There's room for more windows than are wanted.
             padded = padded[(..., *map(slice, self.reach(count)))]
         static = {"window": self.window, "stride": self.stride, "dilation": self.dilation}
-        shape = (*padded.shape[:-axes], *self.window, *count)
-        return attempt("unfold", padded, **static, result=(shape, padded.dtype))
+        shape = (*padded.shape[:-axes], *inside, *count)
+        return attempt(name, padded, **static, result=(shape, padded.dtype))
 
     def taps(self, count: Shape) -> Iterator[tuple[Shape, tuple[slice, ...]]]:
         """Yield each place in a window, and the slices of a padded array that hold that place of all windows."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...typing import Shape
 from .record import ALONG, CONTRACTION, Batch, declare
-from .types import ArrayType, Typed
+from .types import ArrayType, Typed, same
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -62,3 +62,13 @@ def _folded(x: Typed, *, lengths: Shape, **static: object) -> ArrayType:
 # Windows as columns, and columns added up: each is the transpose of the other.
 declare(ALONG, "unfold", types=_unfolded, batch=Batch.OWN)
 declare(ALONG, "fold", types=_folded, adds=True, batch=Batch.OWN)
+
+
+def _reduced(x: Typed, *, window: Shape, stride: Shape, dilation: Shape) -> ArrayType:
+    counts = _counts(x.shape[-len(window) :], window, stride, ((0, 0),) * len(window), dilation)
+    return ArrayType((*x.shape[: -len(window)], *counts), x.dtype)
+
+
+# The greatest element of each window, for engines whose derivative of it is sooner than that of columns.
+declare(ALONG, "window_max", types=_reduced, batch=Batch.OWN)
+declare(ALONG, "window_max_backward", types=lambda g, x, out, **static: same(x), batch=Batch.OWN)

@@ -1,30 +1,37 @@
-"""Windows as columns on torch, and columns added up."""
+"""Windows as columns on torch, columns added up, and the greatest element of each window."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..kernels import composed_on_host, for_derivatives, worked_around
-from ._shared import WIDE, as_dtype, as_signed, is_plain
+from ..kernels import composed_on_host, declines, for_derivatives, worked_around
+from ._shared import DTYPES, FLOAT, WIDE, as_dtype, as_signed, is_plain
 
 _by_views = worked_around("the engine's own are of two axes, and slower")
+
+
+def _windows(x: Tensor, window: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Tensor:
+    """Return a view of all windows over the last axes: the axes before, those of windows, and those of their places."""
+    first = x.ndim - len(window)
+    for axis, (length, step, apart) in enumerate(zip(window, stride, dilation, strict=True), first):
+        x = x.unfold(axis, apart * (length - 1) + 1, step)
+        if apart > 1:
+            x = x[..., ::apart]
+    return x
 
 
 @for_derivatives
 @_by_views
 def unfold(x: Tensor, /, *, window: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Tensor:
     axes, first = len(window), x.ndim - len(window)
-    for axis, (length, step, apart) in enumerate(zip(window, stride, dilation, strict=True), first):
-        x = x.unfold(axis, apart * (length - 1) + 1, step)
-        if apart > 1:
-            x = x[..., ::apart]
     order = (*range(first), *range(first + axes, first + 2 * axes), *range(first, first + axes))
-    return x.permute(order).clone(memory_format=torch.contiguous_format)
+    return _windows(x, window, stride, dilation).permute(order).clone(memory_format=torch.contiguous_format)
 
 
 @composed_on_host
@@ -38,13 +45,59 @@ def fold(x: Tensor, /, *, lengths: tuple[int, ...], stride: tuple[int, ...], dil
         columns = x.reshape(-1, math.prod(window), math.prod(count))
         return functional.fold(columns, lengths, window, dilation, 0, stride).reshape(*leading, *lengths)
     dtype, x = x.dtype, as_signed(x)
-    total = x.new_zeros((*x.shape[: -2 * axes], *lengths))
-    # Then each element has one place at most.
-    is_apart = all(d * (size - 1) < s for size, s, d in zip(window, stride, dilation, strict=True))
+    shape, order = (*x.shape[: -2 * axes], *lengths), (*range(x.ndim - 2 * axes), *_exchanged(x.ndim, axes))
+    each = list(zip(window, stride, dilation, strict=True))
+    if all(d * (size - 1) < s for size, s, d in each):
+        # Each element has one place at most.
+        covers = all(size == s and n * s == m for (size, s, _), n, m in zip(each, count, lengths, strict=True))
+        total = x.new_empty(shape) if covers else x.new_zeros(shape)
+        _windows(total, window, stride, dilation).copy_(x.permute(order))
+        return as_dtype(total, dtype)
+    total = x.new_zeros(shape)
     every = (slice(None),) * axes
     for place in itertools.product(*map(range, window)):
-        each = zip(place, count, stride, dilation, strict=True)
-        key = [slice(i * apart, i * apart + step * (n - 1) + 1, step) for i, n, step, apart in each]
-        part, more = total[(..., *key)], x[(..., *place, *every)]
-        part.copy_(more) if is_apart else part.add_(more)
+        slices = [slice(i * d, i * d + s * (n - 1) + 1, s) for i, n, (_, s, d) in zip(place, count, each, strict=True)]
+        total[(..., *slices)].add_(x[(..., *place, *every)])
     return as_dtype(total, dtype)
+
+
+def _exchanged(ndim: int, axes: int) -> tuple[int, ...]:
+    """Return the last axes with those of windows and of places exchanged."""
+    return *range(ndim - axes, ndim), *range(ndim - 2 * axes, ndim - axes)
+
+
+# -- the greatest element of each window ------------------------------------------------------------------------------
+
+_of_floats = declines(lambda x, *_, **options: DTYPES[x.dtype] not in FLOAT, transformed=True)
+
+
+@for_derivatives
+@_of_floats
+@worked_around("the engine's own gives one of equal elements all of the gradient")
+def window_max(x: Tensor, /, **moves: tuple[int, ...]) -> Any:
+    if x.dtype not in FLOAT or not is_plain(x):
+        return NotImplemented
+    return torch.amax(_columns(x, **moves), tuple(range(len(moves["window"]))))
+
+
+@_of_floats
+@worked_around("the engine's own gives one of equal elements all of the gradient")
+def window_max_backward(g: Tensor, x: Tensor, out: Tensor, /, **moves: tuple[int, ...]) -> Any:
+    if x.dtype not in FLOAT or not all(map(is_plain, (g, x, out))):
+        return NotImplemented
+    axes = len(moves["window"])
+    # Ones and zeros of the dtype, which is sooner than bools: the loops of one dtype are vectorised.
+    chosen = _columns(x, **moves).eq_(out)
+    share = g / chosen.sum(tuple(range(axes)))
+    shares = torch.ops.aten.threshold_backward(share, chosen, 0.5)
+    last = shares.ndim - axes
+    order = (*range(axes, last), *range(axes), *range(last, shares.ndim))
+    lengths, stride, dilation = x.shape[x.ndim - axes :], moves["stride"], moves["dilation"]
+    return fold(shares.permute(order), lengths=lengths, stride=stride, dilation=dilation)
+
+
+def _columns(x: Tensor, window: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Tensor:
+    """Return the elements of windows, places in a window first."""
+    axes, last = len(window), x.ndim
+    order = (*range(last, last + axes), *range(last))
+    return _windows(x, window, stride, dilation).permute(order).clone(memory_format=torch.contiguous_format)

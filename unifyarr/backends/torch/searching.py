@@ -9,13 +9,51 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import Applied, known_by, worked_around
+from ..kernels import Applied, known_by, support_native_out, worked_around
 from ._indices import noting
 from ._order import ranks
-from ._shared import FEW, UNSIGNED, WIDE, as_signed, flip_order, has_accelerator, holds, is_plain
+from ._shared import FEW, UNSIGNED, WIDE, as_signed, flip_order, has_accelerator, has_address, holds, is_plain
 from ._shared import are_few_finite as _are_few_finite
 
-where = torch.where
+# From how many elements on bits are chosen sooner than elements: the engine's loop takes a branch for each.
+_MANY = 4096
+_AS_BITS = {torch.float32: torch.int32, torch.float64: torch.int64}
+
+
+def _know_where(condition: Tensor, x1: Tensor, x2: Tensor) -> Any:
+    return torch.where if condition.numel() < _MANY else None
+
+
+@support_native_out
+@known_by(_know_where)
+@worked_around("slow where one of two is zero and the condition has no pattern")
+def where(condition: Tensor, x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Tensor:
+    if out is not None:
+        torch.where(condition, x1, x2, out=out)
+        return out
+    if condition.numel() >= _MANY and condition.is_cpu:
+        for kept, other, is_kept in ((x1, x2, True), (x2, x1, False)):
+            if _is_zero(other) and kept.dtype in _AS_BITS and kept.dtype is other.dtype and _are_plain(kept, condition):
+                return _with_zeros(condition, kept, is_kept)
+    return torch.where(condition, x1, x2)
+
+
+def _is_zero(x: Tensor) -> bool:
+    return not x.dim() and x.is_cpu and is_plain(x) and str(x.item()) == "0.0"
+
+
+def _are_plain(x: Tensor, condition: Tensor) -> bool:
+    return x.dim() == condition.dim() and x.is_cpu and is_plain(x) and is_plain(condition) and has_address(x)
+
+
+def _with_zeros(condition: Tensor, x: Tensor, is_kept: bool) -> Tensor:
+    """Return elements where a condition is true, or where it isn't, and zeros elsewhere."""
+    flags = condition.view(torch.int8)
+    # All bits of a number that's kept, none of another one.
+    mask = flags.neg() if is_kept else flags.sub(1)
+    return mask.bitwise_and(x.view(_AS_BITS[x.dtype])).view(x.dtype)
+
+
 _ORDERED = WIDE | {torch.int64}
 
 

@@ -1,4 +1,4 @@
-"""Convolutions: three kernels of one form, linear in input, weight and output, each the derivative of the others."""
+"""Convolutions, three kernels of one form of which each is the derivative of the others, windows and their maxima."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..rule import joint_rule, rule
-from .backward import kernel_or
+from .backward import backward, kernel_or
+from .reductions import of_extremum
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
@@ -153,3 +154,18 @@ rule(
     ),
     uses=(),
 )
+
+# -- the greatest element of each window ------------------------------------------------------------------------------
+
+
+def _shared(k: Kernels, g: Native, x: Native, out: Native, *, window: Shape, **moves: Shape) -> Native:
+    """Return the cotangent of elements of windows, given that of the greatest: equal ones share it."""
+    axes, last = len(window), k.ndim(x)
+    columns = k.unfold(x, window=window, **moves)
+    inside = tuple(range(last - axes, last))
+    found = of_extremum(k, g, out, columns, axis=inside, keepdims=False)
+    return k.fold(found, lengths=k.shape(x)[last - axes :], **moves)
+
+
+rule("window_max", lambda k, g, out, x, **static: _of_greatest(k, g, x, out, **static))
+_of_greatest = backward("window_max_backward", _shared)

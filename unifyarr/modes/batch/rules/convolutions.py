@@ -74,5 +74,5 @@ rule("convolution", _of_images)
 rule("convolution_transpose", _of_images)
 rule("convolution_weight", _weight)
 # These leave all axes in front alone.
-rule("unfold", lambda call, x, **static: call.by_record(x.value, **static))
-rule("fold", lambda call, x, **static: call.by_record(x.value, **static))
+for name in ("unfold", "fold", "window_max", "window_max_backward"):
+    rule(name, lambda call, *natives, **static: call.by_record(*map(call.front, natives), **static))
