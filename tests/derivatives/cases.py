@@ -190,14 +190,27 @@ def products() -> Iterator[Case]:
         # Of sums that are no sums of these scores, too.
         others = real(*lines, seed=3), real(*lines[:-1], low=1.0, high=2.0, seed=4)
         yield "attention_backward", (real(*lines, seed=5), *operands, *others), static
-    for lengths, axis in (((2, 3), (1,)), ((2, 2, 3), (1, 2)), ((3,), (0,))):
-        along = tuple(length if place in axis else 1 for place, length in enumerate(lengths))
+    yield from _norms()
+
+
+def _norms() -> Iterator[Case]:
+    """Yield normalisations of rows, of groups of channels and of channels, and along other axes."""
+    for lengths, axis, along in (
+        ((2, 3), (1,), (1, 3)),
+        ((2, 2, 3), (1, 2), (1, 2, 3)),
+        ((3,), (0,), (3,)),
+        ((2, 2, 3, 2), (2, 3), (1, 2, 3, 1)),
+        ((3, 2, 2), (0, 2), (1, 2, 1)),
+        ((3, 2), (0,), (1, 2)),
+        ((2, 3, 2), (1,), (1, 1, 2)),
+    ):
         moments = tuple(1 if place in axis else length for place, length in enumerate(lengths))
         x, weight, bias = real(*lengths), real(*along, seed=1), real(*along, seed=2)
-        yield "layer_norm_with_moments", (x, weight, bias), {"axis": axis, "eps": 0.1}
         # Of moments that aren't those of the array, too.
         mean, scale = real(*moments, seed=3), real(*moments, low=0.5, high=1.5, seed=4)
-        yield "layer_norm_backward", (real(*lengths, seed=5), x, weight, mean, scale), {"axis": axis}
+        for weights in ((), (weight, bias)):
+            yield "norm_with_moments", (x, *weights), {"axis": axis, "eps": 0.1}
+            yield "norm_backward", (real(*lengths, seed=5), x, mean, scale, *weights[:1]), {"axis": axis}
 
 
 def _of_windows(lengths: tuple[int, ...], kernel: tuple[int, ...], static: dict[str, Any]) -> Iterator[Case]:
@@ -233,6 +246,11 @@ def convolutions() -> Iterator[Case]:
         moves = {"stride": stride, "dilation": dilation}
         yield "unfold", (real(2, 3, *lengths),), {**moves, "window": window}
         yield "fold", (real(2, 3, *window, *count),), {**moves, "lengths": lengths}
+        x, sizes = real(2, 3, *lengths), {**moves, "window": window}
+        yield "window_max", (x,), sizes
+        # Of greatest elements that aren't those of the windows, too.
+        chosen = tuple([slice(None, s * n, s) for n, s in zip(count, stride, strict=True)])
+        yield "window_max_backward", (real(2, 3, *count, seed=1), x, x[:, :, *chosen]), sizes
 
 
 def fft() -> Iterator[Case]:

@@ -140,6 +140,27 @@ def test_where_keeps_the_bits_of_many_wide_integers(backend: str, dtype: str) ->
     assert_same(ua.where(ua.asarray(mask), 1, ua.asarray(x)), np.where(mask, 1, x))
 
 
+@pytest.mark.chunks(10_000)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_where_of_many_numbers_and_zeros(backend: str, dtype: str, zero: float) -> None:
+    # torch chooses these by their bits.
+    random = np.random.default_rng(0)
+    x, mask = random.normal(size=(64, 128)).astype(dtype), random.uniform(size=(64, 128)) < 0.5
+    x[:, 0], x[:, 1], x[:, 2] = np.nan, np.inf, -0.0
+    number = np.array(zero, dtype)
+    for x1, x2 in ((x, number), (number, x), (x.T, number), (x[:1], number)):
+        condition = mask.T if x1 is not number and x1.shape == x.T.shape else mask
+        expected = np.where(condition, x1, x2)
+        assert_same(ua.where(*map(ua.asarray, (condition, x1, x2))), expected)
+        target = ua.empty(expected.shape, dtype=dtype)
+        ua.where(*map(ua.asarray, (condition, x1, x2)), out=target)
+        assert_same(target, expected)
+    target = ua.asarray(x, copy=True)
+    ua.where(ua.asarray(mask), target, zero, out=target)
+    assert_same(target, np.where(mask, x, number))
+
+
 def test_where_of_two_scalars_has_their_default_dtype(backend: str) -> None:
     condition = ua.asarray([True, False])
     for one, other in ((1, 2), (1, 2.5), (True, False), (1j, 0)):

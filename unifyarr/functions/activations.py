@@ -134,9 +134,9 @@ def gelu(x: Array, /, *, approximate: str = "none", out: Array | None = None) ->
     if approximate not in ("none", "tanh"):
         raise ValueError(f"approximate of gelu() is 'none' or 'tanh', not {approximate!r}")
     if approximate == "none" and x.dtype == dtype:
-        found = attempt_for_derivative("gelu_with_slope", x)
-        if found is not None:
-            return found
+        several = attempt_for_derivative("gelu_with_slope", x)
+        if several is not None:
+            return several[0]
     if approximate == "none":
         found = offered("gelu", x, dtype=dtype)
         if found is not None:

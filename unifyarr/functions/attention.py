@@ -116,7 +116,8 @@ def scaled_dot_product_attention(
     is_plain = count is None or (isinstance(count, int) and (not is_causal or count == shape[-2]))
     if mask is None and is_plain and query.size and key.size:
         static: dict[str, Any] = {"is_causal": is_causal, "scale": factor}
-        found = attempt_for_derivative("attention_with_sums", query, key, value, **static)
+        several = attempt_for_derivative("attention_with_sums", query, key, value, **static)
+        found = None if several is None else several[0]
         if found is None:
             found = attempt("attention", query, key, value, **static, out=out, result=(result, dtype))
         if found is not None:

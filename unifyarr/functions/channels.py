@@ -6,7 +6,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.convert import as_real_floating
 from .._core.arrays.overlap import overlap
 from .._core.arrays.scratch import room
-from .._core.calling.invoke import attempt, check_result, store_several
+from .._core.calling.invoke import attempt, attempt_for_derivative, check_result, store_several
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis, size
@@ -21,6 +21,7 @@ from .statistical import mean
 @mixed(
     takes_numbers=True,
     kernels=("root_mean_square", "detach"),
+    derivatives=("norm_with_moments", "norm_backward"),
     namespace="nn",
     scratch=True,
     updates={"training": ("running_mean", "running_var")},
@@ -109,12 +110,8 @@ def batch_norm(
         check_device(out, x, "out of batch_norm()")
         if any(overlap(out, each) for each in running):
             raise ValueError("out of batch_norm() overlaps running statistics, which are written too")
-    others = tuple(each for each in range(x.ndim) if each != axis)
-    center = mean(x, axis=others, keepdims=True)
-    centred = subtract(x, center, out=room(out, shape, x.dtype, x, *given(weight, bias)))
-    latest = _statistics(center, centred, axis, others) if running else []
-    spread = root_mean_square(centred, others, eps)
-    result = rescale(centred, spread, weight, bias).astype(dtype, copy=False)
+    result, latest = _standardized(x, axis, weight, bias, eps, bool(running), out)
+    result = result.astype(dtype, copy=False)
     targets = list(running)
     results = [add(old, multiply(subtract(new, old), momentum)) for old, new in zip(running, latest, strict=True)]
     if out is not None and result is not out:
@@ -146,17 +143,42 @@ def _check_running(
     return running
 
 
-def _statistics(center: Array, centred: Array, axis: int, others: tuple[int, ...]) -> list[Array]:
+def _standardized(
+    x: Array, axis: int, weight: Array | None, bias: Array | None, eps: float, gathers: bool, out: Array | None
+) -> tuple[Array, list[Array]]:
+    """Return the result of the statistics of channels, and these, if they are gathered."""
+    others, weights = tuple(each for each in range(x.ndim) if each != axis), given(weight, bias)
+    if len(weights) != 1:
+        several = attempt_for_derivative("norm_with_moments", x, *weights, axis=others, eps=float(eps))
+        if several is not None:
+            return several[0], _statistics(several[1], x, None, axis, others) if gathers else []
+    center = mean(x, axis=others, keepdims=True)
+    centred = subtract(x, center, out=room(out, x.shape, x.dtype, x, *weights))
+    latest = _statistics(center, x, centred, axis, others) if gathers else []
+    return rescale(centred, root_mean_square(centred, others, eps), weight, bias), latest
+
+
+def _statistics(center: Array, x: Array, centred: Array | None, axis: int, others: tuple[int, ...]) -> list[Array]:
     """Return mean and unbiased variance of channels, without gradients."""
-    found = attempt("detach", centred), attempt("detach", center)
-    centred, center = (old if new is None else new for old, new in zip((centred, center), found, strict=True))
+    center = _constant(center)
+    centred = subtract(_constant(x), center) if centred is None else _constant(centred)
     channels = (centred.shape[axis],)
     count = size(centred.shape) // channels[0]
     variance = square(root_mean_square(centred, others, 0.0))
     return [center.reshape(channels), multiply(variance.reshape(channels), count / (count - 1))]
 
 
-@mixed(kernels=("root_mean_square", "layer_norm"), namespace="nn", scratch=True)
+def _constant(x: Array) -> Array:
+    found = attempt("detach", x)
+    return x if found is None else found
+
+
+@mixed(
+    kernels=("root_mean_square", "layer_norm"),
+    derivatives=("norm_with_moments", "norm_backward"),
+    namespace="nn",
+    scratch=True,
+)
 def group_norm(
     x: Array,
     /,
@@ -220,6 +242,13 @@ def group_norm(
     axes = tuple(each for each in range(1, len(grouped)) if each != axis)
 
     if axis == 1:
+        weights, channels = given(weight, bias), (1, *grouped[1:3], *(1,) * (x.ndim - 2))
+        if len(weights) != 1:
+            factors = [reshape(each, channels) for each in weights]
+            options = {"axis": axes, "eps": float(eps)}
+            several = attempt_for_derivative("norm_with_moments", reshape(x, grouped), *factors, **options)
+            if several is not None:
+                return reshape(several[0], x.shape).astype(dtype, copy=False)
         found = attempt("layer_norm", reshape(x, grouped), axis=axes, eps=float(eps), result=(grouped, x.dtype))
         if found is not None:
             return rescale(reshape(found, x.shape), None, weight, bias).astype(dtype, copy=False)

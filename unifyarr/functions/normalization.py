@@ -63,6 +63,9 @@ def root_mean_square(x: Array, axes: tuple[int, ...], eps: float) -> Array:
 
 def rescale(x: Array, spread: Array | None, weight: Array | None, bias: Array | None) -> Array:
     """Divide an array of the caller's own, multiply and shift it, in its memory if possible."""
+    if spread is not None and weight is not None and spread.shape == weight.shape:
+        # Much smaller than the array.
+        weight, spread = divide(weight, spread), None
     if spread is not None:
         x = divide(x, spread, out=reuse(x, spread))
     if weight is not None:
@@ -137,7 +140,7 @@ def _sum_of_squares(x: Array, axes: tuple[int, ...]) -> Array:
 
 @mixed(
     kernels=("root_mean_square", "layer_norm"),
-    derivatives=("layer_norm_with_moments", "layer_norm_backward"),
+    derivatives=("norm_with_moments", "norm_backward"),
     namespace="nn",
     scratch=True,
 )
@@ -192,12 +195,11 @@ def layer_norm(
     """
     axes = tuple(sorted(as_axes(axis, x.ndim)))
     x, weight, bias, dtype = operands("layer_norm", x, weight, bias, axes)
-    if weight is not None and bias is not None:
-        found = attempt_for_derivative("layer_norm_with_moments", x, weight, bias, axis=axes, eps=float(eps))
-        if found is not None:
-            return found.astype(dtype, copy=False)
     weights = given(weight, bias)
     if len(weights) != 1:
+        several = attempt_for_derivative("norm_with_moments", x, *weights, axis=axes, eps=float(eps))
+        if several is not None:
+            return several[0].astype(dtype, copy=False)
         found = attempt("layer_norm", x, *weights, axis=axes, eps=float(eps), result=(x.shape, x.dtype))
         if found is not None:
             return found.astype(dtype, copy=False)

@@ -26,8 +26,8 @@ CALLS = [
     *((name, (X,), {"axis": axis}) for name in ("softmax", "log_softmax") for axis in (0, 2)),
     *((f"{name}_backward", (X, X), {"axis": axis}) for name in ("softmax", "log_softmax") for axis in (0, 2)),
     ("gelu_with_slope", (X,), {}),
-    *(("layer_norm_with_moments", (scale * X, WEIGHT, WEIGHT), {"axis": (2,), "eps": 0.1}) for scale in (1.0, 1e200)),
-    ("layer_norm_backward", (X, X, WEIGHT, *MOMENTS), {"axis": (2,)}),
+    *(("norm_with_moments", (scale * X, WEIGHT, WEIGHT), {"axis": (2,), "eps": 0.1}) for scale in (1.0, 1e200)),
+    ("norm_backward", (X, X, *MOMENTS, WEIGHT), {"axis": (2,)}),
 ]
 
 

@@ -119,12 +119,11 @@ def attempt_several(name: str, *operands: Array, **static: object) -> tuple[Arra
     return found
 
 
-def attempt_for_derivative(name: str, *operands: Array, **static: object) -> Array | None:
-    """Return the first result of a kernel for derivatives, ``None`` where none is taken or it declines."""
+def attempt_for_derivative(name: str, *operands: Array, **static: object) -> tuple[Array, ...] | None:
+    """Return the results of a kernel for derivatives, ``None`` where none is taken or it declines."""
     if name not in operands[0]._backend.kernels or _for_derivatives(name, operands):
         return None
-    found = attempt_several(name, *operands, **static)
-    return None if found is None else found[0]
+    return attempt_several(name, *operands, **static)
 
 
 def _for_derivatives(name: str, operands: Sequence[Array]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...typing import Shape
@@ -19,14 +21,14 @@ def _attended_backward(g: Typed, query: Typed, key: Typed, value: Typed, *others
     return tuple([ArrayType(x.shape, x.dtype) for x in (query, key, value)])
 
 
-def _normed(x: Typed, weight: Typed, bias: Typed, *, axis: tuple[int, ...], eps: float) -> Types:
+def _normed(x: Typed, *weights: Typed, axis: tuple[int, ...], eps: float) -> Types:
     moment = ArrayType(reduced(x.shape, axis, True), x.dtype)
     return ArrayType(x.shape, x.dtype), moment, moment
 
 
-def _normed_backward(g: Typed, x: Typed, weight: Typed, *others: Typed, **static: object) -> Types:
-    of_weight = ArrayType(weight.shape, weight.dtype)
-    return ArrayType(x.shape, x.dtype), of_weight, of_weight
+def _normed_backward(g: Typed, x: Typed, mean: Typed, scale: Typed, *weights: Typed, **static: object) -> Any:
+    found = tuple([same(each) for each in (x, *weights, *weights)])
+    return found if weights else found[0]
 
 
 declare(FUSED, "attention", derivative=Derivative.BODY)
@@ -36,8 +38,9 @@ declare(FUSED, "gelu_with_slope", types=twice, order=MemoryOrder.STAYS)
 declare(FUSED, "avg_pool l2_normalize layer_norm nansum", adds=True, derivative=Derivative.BODY)
 declare(FUSED, "max_pool", derivative=Derivative.BODY)
 declare(FUSED, "nll_loss", adds=True, fails=Fails.VALUES, derivative=Derivative.BODY)
-declare(FUSED, "layer_norm_with_moments", types=_normed, adds=True, order=MemoryOrder.STAYS)
-declare(FUSED, "layer_norm_backward", types=_normed_backward, adds=True, order=MemoryOrder.STAYS)
+# With a weight and a bias or none of both, which broadcast to the array.
+declare(FUSED, "norm_with_moments", types=_normed, adds=True, order=MemoryOrder.STAYS)
+declare(FUSED, "norm_backward", types=_normed_backward, adds=True, order=MemoryOrder.STAYS)
 # For engines whose arrays span several devices.
 declare(FUSED, "shard", fails=Fails.VALUES, moves=True)
 

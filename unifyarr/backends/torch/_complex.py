@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import cmath
+import functools
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, copysign, isfinite, isinf
 
-from ._shared import holds, is_plain, parts
+from ._shared import by_parts, from_parts, holds, is_plain, parts
 
 # Whole powers below this are products, as in NumPy.
 MOST_PRODUCTS = 100
@@ -27,7 +29,29 @@ def sign(x: Tensor) -> Tensor:
     return torch.complex((real / size).masked_fill(zero, 0), (imag / size).masked_fill(zero, 0))
 
 
+@functools.cache
+def _scales() -> bool:
+    """Return whether the engine's inverse is right where squares of numbers overflow, and where they underflow."""
+    cases = ((torch.complex128, 1e200), (torch.complex128, 1e-200), (torch.complex64, 1e30), (torch.complex64, 1e-30))
+    return all(
+        torch.allclose(torch.full((17,), size * (1 + 1j), dtype=dtype).reciprocal() * size, _HALF.to(dtype), atol=0)
+        for dtype, size in cases
+    )
+
+
+_HALF = torch.tensor(0.5 - 0.5j)
+
+
 def reciprocal(x: Tensor) -> Tensor:
+    if x.is_cpu and is_plain(x) and _scales():
+        found = torch.reciprocal(x)
+        # Of zeros, infinities and NaN a product is NaN.
+        if cmath.isfinite(torch.dot(x.reshape(-1), found.reshape(-1)).item()):
+            return found
+    return _smiths(x)
+
+
+def _smiths(x: Tensor) -> Tensor:
     # Smith's algorithm, as in NumPy: "Algorithm 116: Complex division", Communications of the ACM 5 (1962).
     real, imag = parts(x)
     swap = real.abs() < imag.abs()
@@ -89,6 +113,9 @@ _FUNCTIONS: dict[complex, Callable[[Tensor], Tensor]] = {
 
 def _product(x: Tensor, count: int) -> Tensor:
     """Multiply ``x`` with itself, at least twice; the order is that of ``_whole_powers``."""
+    if count == 3:
+        # The same products in one pass.
+        return torch.pow(x, 3)
     power = None
     while True:
         if count & 1:
@@ -101,9 +128,39 @@ def _product(x: Tensor, count: int) -> Tensor:
 
 def _with_zeros(power: Tensor, x: Tensor, value: complex) -> Tensor:
     """Return powers of ``x`` with a value where ``x`` is zero."""
-    if x.is_cpu and is_plain(x) and int(x.count_nonzero()) == x.numel():
-        return power
-    return power.masked_fill(x == 0, value)
+    return power if x.is_cpu and is_plain(x) and _has_no_zeros(x) else power.masked_fill(x == 0, value)
+
+
+def _has_no_zeros(x: Tensor) -> bool:
+    if x.numel() > _MANY and not x.is_conj():
+        numbers = torch.view_as_real(x)
+        if int(numbers.count_nonzero()) == numbers.numel():
+            return True
+    return int(x.count_nonzero()) == x.numel()
+
+
+# From how many numbers on their parts are counted sooner.
+_MANY = 1024
+
+
+def of_sums(native: Callable[..., Tensor], factor: int) -> Callable[..., Tensor]:
+    """Return the sum of arrays by their parts, where the engine multiplies the second one by a complex ``factor``."""
+    in_general = by_parts(native)
+
+    def kernel(x1: Tensor, x2: Tensor) -> Tensor:
+        if x1.dim() == x2.dim():
+            if x1.is_conj() or x2.is_conj():
+                return in_general(x1, x2)
+            return from_parts(native(torch.view_as_real(x1), torch.view_as_real(x2)))
+        if x1.dim() and not x2.dim() and x2.is_cpu and is_plain(x2):
+            number = x2.item()
+            exact = complex(factor * number.real, factor * number.imag)
+            # It mostly loses nothing by that.
+            if repr(complex(factor, 0) * number) == repr(exact):
+                return native(x1, x2)
+        return in_general(x1, x2)
+
+    return kernel
 
 
 def acos(x: Tensor) -> Tensor:

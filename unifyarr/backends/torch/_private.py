@@ -91,9 +91,10 @@ def _softmax_backward(g: Tensor, result: Tensor, axis: int, dtype: torch.dtype) 
 # Derivatives that are one pass over memory; without them several give the same.
 log_softmax_backward: Any = private("torch.ops.aten._log_softmax_backward_data") or _log_softmax_backward
 softmax_backward: Any = private("torch.ops.aten._softmax_backward_data") or _softmax_backward
-# Normalisation with its means and scales, and its derivative; without them both are composed.
-layer_norm: Any = private("torch.ops.aten.native_layer_norm")
+# Derivatives of normalisation with its means and scales; without them both are composed.
 layer_norm_backward: Any = private("torch.ops.aten.native_layer_norm_backward")
+group_norm_backward: Any = private("torch.ops.aten.native_group_norm_backward")
+batch_norm_backward: Any = private("torch.ops.aten.native_batch_norm_backward")
 
 
 # torch.compile takes what these make, and takes the functions of a module by itself.

@@ -153,8 +153,12 @@ sign = _mended(
 # -- arithmetic -----------------------------------------------------------------------------------------------------
 
 add, subtract = (
-    _mended(function, _modular(function), _componentwise(function, "an infinite part makes the other one NaN"))
-    for function in (torch.add, torch.sub)
+    _mended(
+        function,
+        _modular(function),
+        (COMPLEX, _complex.of_sums(function, factor), "an infinite part makes the other one NaN"),
+    )
+    for function, factor in ((torch.add, 1), (torch.sub, -1))
 )
 square = _mended(torch.square, (UNSIGNED, lambda x: torch.mul(x, x), _NO_UNSIGNED))
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import composed_on_host, declines, for_derivatives, lowered_by, scaled_root_mean_square, worked_around
-from . import _private
+from . import _norms
 from ._offered import off_host
 from ._shared import DTYPES, has_address, is_plain
 
@@ -44,50 +44,49 @@ def _is_declined(x: Any, axis: tuple[int, ...]) -> bool:
     return 0 in x.shape or axis != tuple(range(len(x.shape) - len(axis), len(x.shape)))
 
 
-@declines(lambda x, *_, axis, eps: DTYPES[x.dtype] not in _WIDE or _is_declined(x, axis))
+@declines(lambda x, *_, axis, eps: DTYPES[x.dtype] not in _WIDE or 0 in x.shape)
 @for_derivatives
-def layer_norm_with_moments(
-    x: Tensor, weight: Tensor, bias: Tensor, /, *, axis: tuple[int, ...], eps: float
+def norm_with_moments(
+    x: Tensor, /, *weights: Tensor, axis: tuple[int, ...], eps: float
 ) -> tuple[Tensor, Tensor, Tensor] | Any:
-    if x.dtype not in _WIDE or _is_declined(x, axis):
+    if x.dtype not in _WIDE or 0 in x.shape:
         return NotImplemented
-    lengths = x.shape[axis[0] :]
-    if not x.is_cpu and all(map(is_plain, (x, weight, bias))):
-        factor = _moderating(x, axis)
-        given = x * factor, lengths, weight.reshape(lengths), bias.reshape(lengths), eps
-        found, mean, scale = torch.native_layer_norm(*given)
-        return found, mean / factor, scale * factor
-    if _is_served(x, weight, bias):
-        found = _private.layer_norm(x, lengths, weight.reshape(lengths), bias.reshape(lengths), eps)
-        if _are_moderate(found[2]):
-            return tuple(found)
+    norm = _norms.of(x.shape, axis, *[each.shape for each in weights[:1]])
+    if norm is not None:
+        if not x.is_cpu and all(map(is_plain, (x, *weights))):
+            factor = _moderating(x, axis)
+            found, mean, scale = norm.forward(x * factor, weights, eps)
+            return found, mean / factor, scale * factor
+        if _is_served(x, *weights):
+            found, mean, scale = norm.forward(x, weights, eps)
+            if _are_moderate(scale):
+                return found, mean, scale
     mean = x.mean(axis, keepdim=True)
     centred = x - mean
     spread = root_mean_square(centred, axis=axis, eps=eps)
     if spread is NotImplemented:
         spread = scaled_root_mean_square(torch, centred, axis, eps)
-    return centred / spread * weight + bias, mean, 1 / spread
+    normal = centred / spread
+    return normal * weights[0] + weights[1] if weights else normal, mean, 1 / spread
 
 
-def layer_norm_backward(
-    g: Tensor, x: Tensor, weight: Tensor, mean: Tensor, scale: Tensor, /, *, axis: tuple[int, ...]
-) -> tuple[Tensor, Tensor, Tensor]:
-    lengths = x.shape[axis[0] :]
-    if _is_served(x, g, weight, mean, scale) and _are_moderate(scale):
-        # Of the bias, which is like the weight, only the type is asked.
-        factors = weight.reshape(lengths)
-        given = g, x, lengths, mean, scale, factors, factors, (True, True, True)
-        slope, of_weight, of_bias = _private.layer_norm_backward(*given)
-        return slope, of_weight.reshape(weight.shape), of_bias.reshape(weight.shape)
-    normal, weighed = (x - mean) * scale, g * weight
+def norm_backward(
+    g: Tensor, x: Tensor, mean: Tensor, scale: Tensor, /, *weights: Tensor, axis: tuple[int, ...]
+) -> Tensor | tuple[Tensor, ...]:
+    if _is_served(x, g, mean, scale, *weights) and g.is_contiguous() and _are_moderate(scale):
+        norm = _norms.of(x.shape, axis, *[each.shape for each in weights])
+        if norm is not None:
+            found = norm.backward(g, x, mean, scale, weights)
+            return found if weights else found[0]
+    normal, weighed = (x - mean) * scale, g * weights[0] if weights else g
     slope = weighed - weighed.mean(axis, keepdim=True) - normal * (weighed * normal).mean(axis, keepdim=True)
-    of_weight, of_bias = ((g * normal).reshape(-1, *lengths).sum(0), g.reshape(-1, *lengths).sum(0))
-    return slope * scale, of_weight.reshape(weight.shape), of_bias.reshape(weight.shape)
+    others = [each.sum_to_size(weight.shape) for weight in weights for each in (g * normal, g)]
+    return (slope * scale, *others) if weights else slope * scale
 
 
 def _is_served(x: Tensor, *others: Tensor) -> bool:
     # The result of the engine's kernel is in C order, and nothing else depends on its moments.
-    served = _private.layer_norm is not None and x.device.type == "cpu" and x.is_contiguous()
+    served = x.device.type == "cpu" and x.is_contiguous()
     return served and is_plain(x) and not any(each.requires_grad for each in others)
 
 

@@ -28,30 +28,32 @@ def _know_where(condition: Tensor, x1: Tensor, x2: Tensor) -> Any:
 @known_by(_know_where)
 @worked_around("slow where one of two is zero and the condition has no pattern")
 def where(condition: Tensor, x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Tensor:
-    if out is not None:
-        torch.where(condition, x1, x2, out=out)
-        return out
     if condition.numel() >= _MANY and condition.is_cpu:
         for kept, other, is_kept in ((x1, x2, True), (x2, x1, False)):
-            if _is_zero(other) and kept.dtype in _AS_BITS and kept.dtype is other.dtype and _are_plain(kept, condition):
-                return _with_zeros(condition, kept, is_kept)
-    return torch.where(condition, x1, x2)
+            if kept.dtype in _AS_BITS and _is_zero(other, kept.dtype) and _are_plain(kept, condition):
+                return _with_zeros(condition, kept, is_kept, out)
+    if out is None:
+        return torch.where(condition, x1, x2)
+    return torch.where(condition, x1, x2, out=out)
 
 
-def _is_zero(x: Tensor) -> bool:
-    return not x.dim() and x.is_cpu and is_plain(x) and str(x.item()) == "0.0"
+def _is_zero(x: Tensor, dtype: torch.dtype) -> bool:
+    return not x.dim() and x.dtype is dtype and x.is_cpu and is_plain(x) and str(x.item()) == "0.0"
 
 
 def _are_plain(x: Tensor, condition: Tensor) -> bool:
     return x.dim() == condition.dim() and x.is_cpu and is_plain(x) and is_plain(condition) and has_address(x)
 
 
-def _with_zeros(condition: Tensor, x: Tensor, is_kept: bool) -> Tensor:
+def _with_zeros(condition: Tensor, x: Tensor, is_kept: bool, out: Tensor | None) -> Tensor:
     """Return elements where a condition is true, or where it isn't, and zeros elsewhere."""
-    flags = condition.view(torch.int8)
+    bits, flags = _AS_BITS[x.dtype], condition.view(torch.int8)
     # All bits of a number that's kept, none of another one.
     mask = flags.neg() if is_kept else flags.sub(1)
-    return mask.bitwise_and(x.view(_AS_BITS[x.dtype])).view(x.dtype)
+    if out is None:
+        return mask.bitwise_and(x.view(bits)).view(x.dtype)
+    torch.bitwise_and(mask, x.view(bits), out=out.view(bits))
+    return out
 
 
 _ORDERED = WIDE | {torch.int64}

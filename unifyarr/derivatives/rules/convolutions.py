@@ -167,5 +167,5 @@ def _shared(k: Kernels, g: Native, x: Native, out: Native, *, window: Shape, **m
     return k.fold(found, lengths=k.shape(x)[last - axes :], **moves)
 
 
-rule("window_max", lambda k, g, out, x, **static: _of_greatest(k, g, x, out, **static))
 _of_greatest = backward("window_max_backward", _shared)
+rule("window_max", lambda k, g, out, x, **static: _of_greatest(k, g, x, out, **static))

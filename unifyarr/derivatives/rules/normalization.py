@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..rule import joint_rule
 from .backward import backward
@@ -17,24 +17,23 @@ if TYPE_CHECKING:
 Axis = tuple[int, ...]
 
 
-@joint_rule("layer_norm_with_moments", uses=(0, 1, "out"))
-def _layer_norm(
+@joint_rule("norm_with_moments", uses=(0, 1, "out"))
+def _norm(
     k: Kernels,
     needs: Sequence[bool],
     g: Cotangents,
     out: Sequence[Native],
     x: Native,
-    weight: Native,
-    bias: Native,
-    *,
+    *weights: Native,
     axis: Axis,
     eps: float,
 ) -> Sequence[Cotangent | None]:
     cotangent, of_mean, of_scale = g
     _, mean, scale = out
-    found: list[Native | None] = [None, None, None]
+    found: list[Native | None] = [None] * len(needs)
     if cotangent is not None:
-        found = list(_backward(k, cotangent, x, weight, mean, scale, axis=axis))
+        slopes = _backward(k, cotangent, x, mean, scale, *weights[:1], axis=axis)
+        found = list(slopes) if weights else [slopes]
     # Nothing depends on the moments but derivatives.
     if of_scale is not None:
         normal = k.multiply(k.subtract(x, mean), scale)
@@ -46,17 +45,20 @@ def _layer_norm(
     return found
 
 
-def _slopes(
-    k: Kernels, g: Native, x: Native, weight: Native, mean: Native, scale: Native, *, axis: Axis
-) -> tuple[Native, ...]:
-    """Return the cotangents of x, weight and bias, given that of the result."""
-    normal, weighed = k.multiply(k.subtract(x, mean), scale), k.multiply(g, weight)
+def _slopes(k: Kernels, g: Native, x: Native, mean: Native, scale: Native, *weights: Native, axis: Axis) -> Any:
+    """Return the cotangent of the array, or a tuple with those of weight and bias, given that of the result."""
+    normal, weighed = k.multiply(k.subtract(x, mean), scale), g
+    if weights:
+        weighed = k.multiply(g, weights[0])
     # Neither the mean nor the length of what was normalised can change.
     along = k.multiply(normal, k.mean(k.multiply(weighed, normal), axis=axis, keepdims=True))
     kept = k.subtract(k.subtract(weighed, k.mean(weighed, axis=axis, keepdims=True)), along)
-    leading = tuple(place for place in range(k.ndim(x)) if place not in axis)
-    of_weight, of_bias = (k.sum(each, axis=leading, keepdims=True) for each in (k.multiply(g, normal), g))
-    return k.multiply(kept, scale), of_weight, of_bias
+    slope = k.multiply(kept, scale)
+    if not weights:
+        return slope
+    given = zip(k.shape(x), k.shape(weights[0]), strict=True)
+    over = tuple(place for place, (length, own) in enumerate(given) if own == 1 != length)
+    return slope, *[k.sum(each, axis=over, keepdims=True) for each in (k.multiply(g, normal), g)]
 
 
-_backward = backward("layer_norm_backward", _slopes)
+_backward = backward("norm_backward", _slopes)
