@@ -73,6 +73,12 @@ def _by_channels(call: BatchCall, found: Native) -> Native:
 rule("convolution", _of_images)
 rule("convolution_transpose", _of_images)
 rule("convolution_weight", _weight)
-# These leave all axes in front alone.
-for name in ("unfold", "fold", "window_max", "window_max_backward"):
-    rule(name, lambda call, *natives, **static: call.by_record(*map(call.front, natives), **static))
+
+
+def _in_front(call: BatchCall, *natives: Batched, **static: Any) -> Any:
+    """Call a kernel that leaves all axes in front alone."""
+    return call.by_record(*map(call.front, natives), **static)
+
+
+rule("unfold fold", _in_front)
+rule("window_max window_max_backward", _in_front)
