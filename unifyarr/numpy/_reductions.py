@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -30,6 +31,30 @@ def _fits(a: Any, out: Any, axis: Any) -> bool:
     return axis is None or a.ndim > 0
 
 
+def _reduced(
+    function: Callable[..., Array],
+    ufunc: str,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+) -> Array:
+    """Return what the main function gives where it can, and otherwise a reduction by the ufunc."""
+    if initial is NO_VALUE and where is NO_VALUE and dtype is None:
+        if out is None:
+            try:
+                return function(a, axis=axis) if keepdims is NO_VALUE else function(a, axis=axis, keepdims=keepdims)
+            except AxisError:
+                # A number has an axis 0 here.
+                pass
+        elif not ufunc.startswith("logical") and _fits(a, out, axis):
+            return function(a, axis=axis, keepdims=is_true(keepdims), out=out)
+    return UFUNCS[ufunc].reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
+
+
 @follows(numpy.sum)
 def sum(
     a: Any,
@@ -41,15 +66,7 @@ def sum(
     where: Any = NO_VALUE,
 ) -> Array:
     """Add up the elements along axes."""
-    if out is None and initial is NO_VALUE and where is NO_VALUE and dtype is None:
-        try:
-            return ua.sum(a, axis=axis) if keepdims is NO_VALUE else ua.sum(a, axis=axis, keepdims=keepdims)
-        except AxisError:
-            # A number has an axis 0 here.
-            pass
-    if initial is NO_VALUE and where is NO_VALUE and dtype is None and _fits(a, out, axis):
-        return ua.sum(a, axis=axis, keepdims=is_true(keepdims), out=out)
-    return UFUNCS["add"].reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
+    return _reduced(ua.sum, "add", a, axis, dtype, out, keepdims, initial, where)
 
 
 @follows(numpy.prod)
@@ -63,15 +80,7 @@ def prod(
     where: Any = NO_VALUE,
 ) -> Array:
     """Multiply the elements along axes."""
-    if out is None and initial is NO_VALUE and where is NO_VALUE and dtype is None:
-        try:
-            return ua.prod(a, axis=axis) if keepdims is NO_VALUE else ua.prod(a, axis=axis, keepdims=keepdims)
-        except AxisError:
-            # A number has an axis 0 here.
-            pass
-    if initial is NO_VALUE and where is NO_VALUE and dtype is None and _fits(a, out, axis):
-        return ua.prod(a, axis=axis, keepdims=is_true(keepdims), out=out)
-    return UFUNCS["multiply"].reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
+    return _reduced(ua.prod, "multiply", a, axis, dtype, out, keepdims, initial, where)
 
 
 @follows(numpy.max, numpy.amax)
@@ -79,15 +88,7 @@ def max(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
 ) -> Array:
     """Return the greatest element along axes; NaN where there is one."""
-    if out is None and initial is NO_VALUE and where is NO_VALUE:
-        try:
-            return ua.max(a, axis=axis) if keepdims is NO_VALUE else ua.max(a, axis=axis, keepdims=keepdims)
-        except AxisError:
-            # A number has an axis 0 here.
-            pass
-    if initial is NO_VALUE and where is NO_VALUE and _fits(a, out, axis):
-        return ua.max(a, axis=axis, keepdims=is_true(keepdims), out=out)
-    return UFUNCS["maximum"].reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
+    return _reduced(ua.max, "maximum", a, axis, None, out, keepdims, initial, where)
 
 
 @follows(numpy.min, numpy.amin)
@@ -95,39 +96,19 @@ def min(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
 ) -> Array:
     """Return the least element along axes; NaN where there is one."""
-    if out is None and initial is NO_VALUE and where is NO_VALUE:
-        try:
-            return ua.min(a, axis=axis) if keepdims is NO_VALUE else ua.min(a, axis=axis, keepdims=keepdims)
-        except AxisError:
-            # A number has an axis 0 here.
-            pass
-    if initial is NO_VALUE and where is NO_VALUE and _fits(a, out, axis):
-        return ua.min(a, axis=axis, keepdims=is_true(keepdims), out=out)
-    return UFUNCS["minimum"].reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
+    return _reduced(ua.min, "minimum", a, axis, None, out, keepdims, initial, where)
 
 
 @follows(numpy.all)
 def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Array:
     """Return whether all elements along axes are true."""
-    if out is None and where is NO_VALUE:
-        try:
-            return ua.all(a, axis=axis) if keepdims is NO_VALUE else ua.all(a, axis=axis, keepdims=keepdims)
-        except AxisError:
-            # A number has an axis 0 here.
-            pass
-    return UFUNCS["logical_and"].reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
+    return _reduced(ua.all, "logical_and", a, axis, None, out, keepdims, NO_VALUE, where)
 
 
 @follows(numpy.any)
 def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Array:
     """Return whether any element along axes is true."""
-    if out is None and where is NO_VALUE:
-        try:
-            return ua.any(a, axis=axis) if keepdims is NO_VALUE else ua.any(a, axis=axis, keepdims=keepdims)
-        except AxisError:
-            # A number has an axis 0 here.
-            pass
-    return UFUNCS["logical_or"].reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
+    return _reduced(ua.any, "logical_or", a, axis, None, out, keepdims, NO_VALUE, where)
 
 
 @follows(numpy.mean)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike, Shape
     from ._arguments import Destination, DrawOptions, Size
 
-# How far from one a sum of probabilities may be, as NumPy has it.
-_CLOSE = float(np.sqrt(np.finfo(np.float64).eps))
 # What the covariance is decomposed by.
 Decomposition = Literal["svd", "eigh", "cholesky"]
 

@@ -79,8 +79,6 @@ INTEGER = SIGNED | UNSIGNED
 WIDE = frozenset({tf.int64, tf.uint64})
 HALF = frozenset({tf.float16, tf.bfloat16})
 FLOAT = HALF | {tf.float32, tf.float64}
-# What the engine's linear algebra computes in.
-FULL = frozenset({tf.float32, tf.float64})
 COMPLEX = frozenset({tf.complex64, tf.complex128})
 
 # What only stores numbers. Of the others that have a name TensorFlow makes constants, and casts none.

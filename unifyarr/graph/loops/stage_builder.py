@@ -38,8 +38,6 @@ BESIDE = 1 << 17
 
 # Makes a native of those that are there already.
 Maker = Callable[[Sequence[Any]], Any]
-# Makes what a stage runs, of natives: without arguments, once a step.
-CallMaker = Callable[[Sequence[Any]], Callable[[], Any]]
 Plan = Mapping[Variable, Variable]
 
 
