@@ -11,6 +11,7 @@ sides overlap. Then come compiled programs of small things, beside the same by h
 from __future__ import annotations
 
 import argparse
+import time
 import timeit
 from typing import Any
 
@@ -38,6 +39,9 @@ z**2                               |
 z**3                               |
 z**-1                              |
 z**0.5                             |
+z + w                              |
+z - w                              |
+z + 1j                             |
 """
 
 
@@ -56,7 +60,10 @@ def arrays(size: int, convert: Any) -> dict[str, Any]:
 
 def measure(ours: str, hand: str, names: dict[str, Any], by_hand: dict[str, Any]) -> tuple[float, float]:
     """Return the microseconds of both, each the least of rounds that alternate."""
-    timers = [timeit.Timer(ours, globals=names), timeit.Timer(hand, globals=by_hand)]
+    timers = [
+        timeit.Timer(ours, timer=time.process_time, globals=names),
+        timeit.Timer(hand, timer=time.process_time, globals=by_hand),
+    ]
     numbers = [max(1, round(SECONDS / (timer.timeit(20) / 20))) for timer in timers]
     times = [
         [timer.timeit(number) / number for timer, number in zip(timers, numbers, strict=True)] for _ in range(ROUNDS)

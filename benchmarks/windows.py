@@ -1,4 +1,4 @@
-"""Derivatives of convolutions and pools, and training steps of a small network of both, beside the same by hand.
+"""Derivatives of convolutions, pools and norms, and training steps of a small network of both, beside the same by hand.
 
 python benchmarks/windows.py [BACKEND ...] [--only TEXT] [--rounds 20]
 
@@ -29,9 +29,26 @@ def drawn(*shapes: tuple[int, ...]) -> list[np.ndarray]:
     return [random.normal(size=shape).astype(np.float32) for shape in shapes]
 
 
-X, KERNEL = (64, 8, 16, 16), (16, 8, 3, 3)
+def standardized(x: Any, axis: tuple[int, ...], weight: Any, bias: Any) -> Any:
+    """Return what normalisation on JAX is by hand."""
+    centred = x - x.mean(axis, keepdims=True)
+    return (
+        centred * (((centred**2).mean(axis, keepdims=True) + 1e-5) ** -0.5 * weight[:, None, None])
+        + bias[:, None, None]
+    )
+
+
+def in_groups(x: Any, weight: Any, bias: Any) -> Any:
+    """Return the same of two groups of channels."""
+    grouped = x.reshape(len(x), 2, -1, *x.shape[2:])
+    centred = grouped - grouped.mean((2, 3, 4), keepdims=True)
+    found = centred * ((centred**2).mean((2, 3, 4), keepdims=True) + 1e-5) ** -0.5
+    return found.reshape(x.shape) * weight[:, None, None] + bias[:, None, None]
+
+
+X, KERNEL, CHANNELS = (64, 8, 16, 16), (16, 8, 3, 3), (8,)
 # The shapes of the arrays, and the result by ours, torch's and JAX's functions.
-ROWS: dict[str, tuple[tuple[tuple[int, ...], ...], tuple[Callable[..., Any], ...]]] = {
+ROWS: dict[str, tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]]] = {
     "conv2d": (
         (X, KERNEL),
         (
@@ -74,6 +91,42 @@ ROWS: dict[str, tuple[tuple[tuple[int, ...], ...], tuple[Callable[..., Any], ...
             lambda lax, x: lax.reduce_window(x, 0.0, lax.add, (1, 1, 2, 2), (1, 1, 2, 2), "VALID") / 4,
         ),
     ),
+    "batch_norm": (
+        (X, CHANNELS, CHANNELS),
+        (
+            lambda x, w, b: ua.nn.batch_norm(x, weight=w, bias=b, training=True),
+            lambda f, x, w, b: f.batch_norm(x, None, None, w, b, training=True),
+            lambda lax, x, w, b: standardized(x, (0, 2, 3), w, b),
+        ),
+    ),
+    "group_norm": (
+        (X, CHANNELS, CHANNELS),
+        (
+            lambda x, w, b: ua.nn.group_norm(x, w, b, groups=2),
+            lambda f, x, w, b: f.group_norm(x, 2, w, b),
+            lambda lax, x, w, b: in_groups(x, w, b),
+        ),
+    ),
+    "instance_norm": (
+        (X, CHANNELS, CHANNELS),
+        (
+            lambda x, w, b: ua.nn.instance_norm(x, w, b),
+            lambda f, x, w, b: f.instance_norm(x, weight=w, bias=b),
+            lambda lax, x, w, b: standardized(x, (2, 3), w, b),
+        ),
+    ),
+    "bilinear": (
+        (X,),
+        (
+            lambda x: ua.nn.interpolate(x, (24, 24), mode="bilinear"),
+            lambda f, x: f.interpolate(x, (24, 24), mode="bilinear"),
+            None,
+        ),
+    ),
+    "adaptive_max_pool2d": (
+        (X,),
+        (lambda x: ua.nn.adaptive_max_pool2d(x, 5), lambda f, x: f.adaptive_max_pool2d(x, 5), None),
+    ),
 }
 
 
@@ -92,7 +145,7 @@ def of_row(backend: str, name: str) -> tuple[Run, Run, Run | None]:
             (by_torch(torch.nn.functional, *given) ** 2).sum().backward()
             return [x.grad for x in given]
 
-    elif backend == "jax":
+    elif backend == "jax" and by_jax is not None:
         import jax
 
         hand = jax.jit(jax.grad(lambda *given: (by_jax(jax.lax, *given) ** 2).sum(), tuple(range(len(values)))))

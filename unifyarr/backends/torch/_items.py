@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from ._overlap import independent, is_same_window, overlap, span
+from ._overlap import is_same_window, may_share_memory, meet, overlap, span
 from ._private import peek_interpreter_stack, refuse_inference
 from ._shared import FEW, has_accelerator
 
@@ -250,9 +250,16 @@ def _set_to_own(target: Tensor, value: Tensor) -> bool:
     """Write to a window of an array a value of the same shape that may be another one, if torch writes it at once."""
     if not target.dim() or target.shape != value.shape:
         return False
+    start, other = target.data_ptr(), value.data_ptr()
     # ``x[key] += v`` ends with the view that was updated: it's stored where it is.
-    if not is_same_window(target, value):
-        target.copy_(independent(value, target))
+    if start == other and is_same_window(target, value):
+        return True
+    # Those that are as long lie behind each other.
+    if abs(other - start) < target.nbytes or not (target.is_contiguous() and value.is_contiguous()):
+        met = meet(target, value)
+        if met or (met is None and may_share_memory(target, value)):
+            value = value.clone()
+    target.copy_(value)
     return True
 
 

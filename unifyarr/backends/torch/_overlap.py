@@ -77,13 +77,16 @@ def may_share_memory(first: Tensor, second: Tensor) -> bool:
     if first.is_meta or second.is_meta:
         return base_of(first) is base_of(second)
     # Tensors of different devices have no ranges in common.
-    met = _meet(first, second)
+    met = meet(first, second)
     # Where the strides differ, NumPy solves the equation of the addresses.
     return np.may_share_memory(layout(first), layout(second), EFFORT) if met is None else met  # type: ignore[arg-type]
 
 
-def _meet(first: Tensor, second: Tensor) -> bool | None:
-    """Return whether windows of the same strides, as two rows have, share an element; ``None`` where it isn't told."""
+def meet(first: Tensor, second: Tensor) -> bool | None:
+    """Return whether windows of the same strides, as two rows have, share an element; ``None`` where it isn't told.
+
+    Both have addresses, on one device.
+    """
     gap, size, steps = second.data_ptr() - first.data_ptr(), first.itemsize, first.stride()
     if not gap:
         # That of their first elements, or there's none.
@@ -94,6 +97,16 @@ def _meet(first: Tensor, second: Tensor) -> bool | None:
     if len(steps) == 1 and steps[0]:
         count, rest = divmod(distance, steps[0])
         return not rest and -len(second) < count < len(first)
+    if len(steps) == 2:
+        row, step = steps
+        (rows, columns), (others, others_columns) = first.shape, second.shape
+        if step and row > step * (max(columns, others_columns) - 1):
+            # Rows don't meet within one of the two: only those that begin next to each other may.
+            for count in (distance // row, distance // row + 1):
+                place, rest = divmod(distance - count * row, step)
+                if not rest and -others < count < rows and -others_columns < place < columns:
+                    return True
+            return False
     axes = sorted(zip(steps, first.shape, second.shape, strict=True), reverse=True)
     # Element ``i`` of the first one is element ``j`` of the second one if the steps of all axes, taken ``i - j`` times
     # each, add up to the distance. The steps of the axes that are left reach from ``least`` to ``most``.
