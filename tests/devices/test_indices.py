@@ -105,20 +105,44 @@ MADE: dict[str, Callable[[ua.Array], Any]] = {
         x, ua.searchsorted(ua.arange(3, device=x.device), ua.astype(x[0], "int64")), axis=0
     ),
     "lexsort": lambda x: ua.take(x, ua.lexsort((x[:, 0], x[:, 1])), axis=0),
+    "arange": lambda x: ua.take(x, ua.arange(3, 0, -1, device=x.device), axis=0),
+    "zeros": lambda x: ua.take(x, ua.zeros(2, dtype=int, device=x.device), axis=0),
+    "ones": lambda x: x[ua.ones(2, dtype=int, device=x.device)],
+    "a number": lambda x: x[ua.full(2, 3, dtype=int, device=x.device)],
 }
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_indices_that_a_function_has_made_need_no_check(backend: str, name: str) -> None:
     function = MADE[name]
-    # Compiled, lexsort takes what is no result of one kernel.
-    for call in (function, *([] if name == "lexsort" else [ua.compile(function, fuse=False)])):
+    # Compiled, lexsort takes what is no result of one kernel, and new arrays are constants, which are looked at once.
+    is_eager = name in ("lexsort", "arange", "zeros", "ones", "a number")
+    for call in (function, *([] if is_eager else [ua.compile(function, fuse=False)])):
         for _ in range(4):
             x = there(X)
             with counting(places=True) as events:
                 found = call(x)
             assert not events["sync"] + events["to_host"], events.of("sync", "to_host")
         np.testing.assert_array_equal(found.to_numpy(), numpys(function, X).to_numpy())
+
+
+def test_indices_are_checked_once_until_they_are_written(backend: str) -> None:
+    x, places = there(X), there(PLACES)
+    ua.take(x, places, axis=0)
+    for function in (lambda x, i: ua.take(x, i, axis=0), lambda x, i: x[i], lambda x, i: x[i[1:]]):
+        gradient = ua.grad(lambda x, i, function=function: ua.sum(function(x, i) ** 2))
+        for _ in range(3):
+            with counting(places=True) as events:
+                found = gradient(x, places)
+            assert not events["sync"] + events["to_host"], events.of("sync", "to_host")
+        np.testing.assert_array_equal(found.to_numpy(), numpys(gradient, X, PLACES).to_numpy())
+    places[0] = 9
+    with counting() as events, pytest.raises(IndexError):
+        ua.take(x, places, axis=0)
+    assert not any(events[kind] for kind in UNFORGIVEN)
+    with pytest.raises(IndexError):
+        # What is known of other sizes isn't enough.
+        ua.take(x[:2], there(PLACES), axis=0)
 
 
 def test_random_orders_need_no_check(backend: str) -> None:

@@ -57,6 +57,16 @@ def _written(x: ua.Array) -> Any:
     return ua.fori_loop(0, 3, step, x[0, 0]), y
 
 
+def _contracted(x: ua.Array) -> Any:
+    weights = x[:2] + 0
+
+    def step(total: ua.Array, row: ua.Array) -> Any:
+        total = ua.einsum("i,ij->j", ua.tanh(total), weights) + ua.nn.linear(row, weights, total)
+        return total, total
+
+    return ua.scan(step, x[0], x)
+
+
 def _mapped(x: ua.Array) -> Any:
     return ua.map(lambda row: ua.exp(row) / ua.sum(row), x)
 
@@ -75,7 +85,7 @@ def _switch(x: ua.Array) -> Any:
 
 PROGRAMS = [
     *(_accumulated, _numbers, _data, _reversed, _counted, _counted_numbers, _while, _written),
-    *(_mapped, _associative, _branch, _switch),
+    *(_mapped, _associative, _branch, _switch, _contracted),
 ]
 programs = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__[1:])
 compiled = pytest.mark.parametrize("is_compiled", [False, True], ids=["eager", "compiled"])

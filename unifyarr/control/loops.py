@@ -114,7 +114,9 @@ def looped(
         # What the results are only a trace tells, which runs nothing.
         return compile(lambda carry, xs: looped(function, carry, xs, 0, what))(carry, xs)
     if trace is None:
-        carried, stacked = _steps(step, before.arrays, rows.arrays, length, reverse)
+        # Functions of ours may say that they write to nothing, and return new arrays alone.
+        copies = not getattr(function, "is_pure", False)
+        carried, stacked = _steps(step, before.arrays, rows.arrays, length, reverse, copies)
     else:
         carried, stacked = loop_nodes.scan(trace, step, before.arrays, rows.arrays, length, reverse)
     assert results is not None
@@ -122,13 +124,20 @@ def looped(
 
 
 def _steps(
-    step: Callable[..., list[Array]], carry: Sequence[Array], xs: Sequence[Array], length: int, reverse: bool
+    step: Callable[..., list[Array]],
+    carry: Sequence[Array],
+    xs: Sequence[Array],
+    length: int,
+    reverse: bool,
+    copies: bool,
 ) -> tuple[list[Array], list[Array]]:
-    state, rows = [own(x) for x in carry], []
+    state, rows = [own(x) for x in carry] if copies else list(carry), []
     for place in range(length)[:: -1 if reverse else 1]:
-        found = step(*state, *(own(x[place, ...]) for x in xs))
-        state = _carried_on(found[: len(state)], state)
-        rows.append([x.copy() for x in found[len(state) :]])
+        given = [x[place, ...] for x in xs]
+        found = step(*state, *(map(own, given) if copies else given))
+        new, results = found[: len(state)], found[len(state) :]
+        state = _carried_on(new, state) if copies else new
+        rows.append([x.copy() for x in results] if copies else results)
     columns = zip(*(rows[::-1] if reverse else rows), strict=True)
     return state, [ua.stack(list(column)) for column in columns]
 

@@ -19,7 +19,6 @@ from .activations import sigmoid
 from .creation import zeros_like
 from .elementwise import add, multiply, subtract, tanh
 from .layers import linear
-from .linalg import matmul
 from .manipulation import broadcast_to, concat, moveaxis, split, stack
 
 State = tuple[Array, ...]
@@ -212,9 +211,9 @@ def _layers(
     dtype = dtypes.promote(*(each.dtype for each in arrays))
     dtype = dtype if dtypes.rank(dtype) > 1 else dtypes.float64
     wide = dtypes.float32 if dtype in dtypes.HALVES else dtype
-    rows = moveaxis(x.astype(wide, copy=False), axis, 0)
+    rows, steps_at = x.astype(wide, copy=False), axis
     size = given["weight_hh_l0"].shape[-1]
-    shape = (len(sets), *rows.shape[1:-1], size)
+    shape = (len(sets), *(n for place, n in enumerate(x.shape[:-1]) if place != axis), size)
     begin = [_begin(name, each, shape, wide) for each in initial]
     ends: list[State] = []
     for first in range(0, len(sets), directions):
@@ -223,10 +222,10 @@ def _layers(
             weights = [each.astype(wide, copy=False) for each in sets[place]]
             backwards = bool(reverse) != (place > first)
             state = [each if each is None else each[place, ...] for each in begin]
-            end, output = _run(name, gates, cell, rows, weights, state, size, backwards)
+            end, output = _run(name, gates, cell, rows, steps_at, weights, state, size, backwards)
             ends.append(end)
             outputs.append(output)
-        rows = concat(outputs, axis=-1) if directions > 1 else outputs[0]
+        rows, steps_at = concat(outputs, axis=-1) if directions > 1 else outputs[0], 0
     after = [stack(list(each)) for each in zip(*ends, strict=True)]
     return [each.astype(dtype, copy=False) for each in (moveaxis(rows, 0, axis), *after)]
 
@@ -236,6 +235,7 @@ def _run(
     gates: int,
     cell: Cell,
     rows: Array,
+    axis: int,
     weights: list[Array],
     state: list[Array | None],
     size: int,
@@ -252,17 +252,16 @@ def _run(
             )
     into, onto, *biases = weights
     # The products of all inputs at once; a step has those of the hidden state.
-    given = linear(rows, into, *biases[:1])
-    turned = onto.T
+    given = moveaxis(linear(rows, into, *biases[:1]), axis, 0)
 
     def step(state: State, given: Array) -> tuple[State, Array]:
-        product = matmul(state[0], turned)
-        state = cell(given, add(product, biases[1]) if biases else product, state)
+        state = cell(given, linear(state[0], onto, *biases[1:]), state)
         return state, state[0]
 
     # Of the backend that inputs and parameters have together.
-    nothing = zeros_like(given[:1].sum(axis=0)[..., :size])
-    begin = tuple(nothing.copy() if each is None else add(each, nothing) for each in state)
+    nothing = zeros_like((given[0] if given.shape[0] else given[:1].sum(axis=0))[..., :size])
+    begin = tuple(nothing if each is None else add(each, nothing) for each in state)
+    vars(step)["is_pure"] = True
     found: tuple[State, Array] = above.package.scan(step, begin, given, reverse=backwards)
     return found
 

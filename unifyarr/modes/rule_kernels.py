@@ -224,7 +224,7 @@ class Kernels:
 
     def array(self, values: np.ndarray, like: Native) -> Native:
         """Return a native of values, on the device of an array."""
-        return self.handle.from_numpy(values, device=self._place(like))
+        return self.handle.computed(values, device=self._place(like))
 
     def _place(self, like: Native) -> object:
         if type(like) is not Like:

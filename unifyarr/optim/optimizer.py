@@ -21,7 +21,7 @@ from .nests import Leaves, working_dtype
 # Takes the number of a step, from 0 on, and returns the learning rate there.
 Schedule = Callable[[Any], Any]
 Nest = Any
-# Takes the learning rate and how many steps there are with this one (float64), and returns numbers for all leaves.
+# Takes the learning rate and how many steps there are with this one (int64), and returns numbers for all leaves.
 Numbers = Callable[[Any, Array], tuple[Any, ...]]
 # Takes a parameter, its gradient, what is kept of it, and these numbers; returns the new parameter, and what is kept.
 Formula = Callable[..., tuple[Array, ...]]
@@ -132,7 +132,7 @@ class Optimizer:
         kept = self._kept(leaves, state)
         steps = state.steps + 1
         rate = self.rate(state.steps) if callable(self.rate) else self.rate
-        numbers = self.numbers(rate, ua.astype(steps, dtypes.float64))
+        numbers = self.numbers(rate, steps)
         rows = list(zip(leaves.arrays, slopes.arrays, *(each.arrays for each in kept), strict=True))
         columns: list[tuple[Array, ...]] = [()] * len(rows)
         for dtype in {working_dtype(x.dtype): None for x in leaves.arrays}:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.engines import dtypes
 from .._core.values.called import boundary
 from .nests import as_number, as_positive, as_share, squared
 from .optimizer import Optimizer, Schedule
@@ -90,7 +91,7 @@ def _plain_sgd(decay: float, x: Array, g: Array, rate: Any) -> tuple[Array, ...]
 
 def _sgd_numbers(dampening: float, rate: Any, steps: Array) -> tuple[Any, ...]:
     # The first velocity is the gradient, undampened.
-    return rate, (1.0 if dampening == 0.0 else ua.where(steps == 1.0, 1.0, 1.0 - dampening))
+    return rate, (1.0 if dampening == 0.0 else ua.where(steps == 1, 1.0, 1.0 - dampening))
 
 
 def _sgd(
@@ -196,6 +197,7 @@ def _adam(name: str, rate: Any, betas: Any, eps: Any, decay: float, amsgrad: boo
 
 
 def _adam_numbers(first: float, second: float, decay: float, rate: Any, steps: Array) -> tuple[Any, ...]:
+    steps = ua.astype(steps, dtypes.float64)
     # The means began at 0, and are divided by what is missing.
     scale = rate / (1.0 - first**steps)
     return scale, ua.sqrt(1.0 - second**steps), *((1.0 - rate * decay,) if decay else ())

@@ -221,6 +221,10 @@ def _product(x1: Typed, x2: Typed) -> ArrayType:
     return ArrayType((*leading, *x1.shape[-2:-1], *(x2.shape[-1:] if len(x2.shape) > 1 else ())), x1.dtype)
 
 
+def _affine(x: Typed, weight: Typed, bias: Typed) -> ArrayType:
+    return ArrayType((*x.shape[:-1], weight.shape[0]), x.dtype)
+
+
 def _crossed(x1: Typed, x2: Typed, *, axis: int) -> ArrayType:
     return ArrayType(broadcast(x1.shape, x2.shape, name="cross"), x1.dtype)
 
@@ -237,7 +241,7 @@ declare(CONTRACTION, "matmul", types=_product, adds=True, order=MemoryOrder.DENS
 declare(CONTRACTION, "vecdot", adds=True, drops_axes=True)
 declare(CONTRACTION, "cross", types=_crossed)
 declare(CONTRACTION, "einsum", derivative=Derivative.BODY, batch=Batch.BODY)
-declare(CONTRACTION, "linear", batch=Batch.BODY)
+declare(CONTRACTION, "linear", types=_affine, batch=Batch.BODY)
 declare(ROWS, "convolve", adds=True, derivative=Derivative.BODY)
 declare(ROWS, "bincount", types=_counted, fails=Fails.VALUES, batch=Batch.OWN)
 declare(ROWS, "count_between", types=_between, derivative=Derivative.BODY)

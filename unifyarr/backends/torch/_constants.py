@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ._indices import note_bounds
 from ._private import count_dispatch_modes, peek_interpreter_stack
 from ._shared import DTYPES, OF_ML_DTYPES, is_plain
 
@@ -57,7 +58,9 @@ def counted(array: np.ndarray, device: torch.device) -> Tensor | None:
     if again.tobytes() != array.tobytes():
         return None
     if array.dtype.kind in "iu":
-        return torch.arange(first, first + step * array.size, step, dtype=DTYPES[array.dtype], device=device)
+        made = torch.arange(first, first + step * array.size, step, dtype=DTYPES[array.dtype], device=device)
+        note_bounds(made, *sorted((first, first + step * (array.size - 1))))
+        return made
     return torch.arange(array.size, dtype=torch.float64, device=device).mul_(step).add_(first).to(DTYPES[array.dtype])
 
 

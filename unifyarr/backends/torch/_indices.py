@@ -94,7 +94,7 @@ def _both_ends(index: Tensor) -> Tensor:
 def limits_of(indices: Sequence[Tensor]) -> list[Sequence[int]] | None:
     """Return the least and the greatest of each of several arrays with elements, ``None`` where ``vmap`` hides them.
 
-    An accelerator is waited for once.
+    An accelerator is waited for once, and not again until the indices are written.
     """
     noted = list(map(_noted, indices))
     read = [index for index, bounds in zip(indices, noted, strict=True) if bounds is None]
@@ -108,6 +108,8 @@ def limits_of(indices: Sequence[Tensor]) -> list[Sequence[int]] | None:
         if all(map(has_address, read)):
             raise
         return None
+    for index, (low, high) in zip(read, found, strict=True):
+        note_bounds(index, low, high)
     rest = iter(found)
     return [next(rest) if bounds is None else bounds for bounds in noted]
 

@@ -14,6 +14,7 @@ from ..rule import AddedInto, joint_rule, rule
 if TYPE_CHECKING:
     from ..._core.values.native import Native
     from ...modes.rule_kernels import Kernels
+    from ...typing import Shape
     from ..rule import Cotangent, Cotangents
 
 # All operands after the array, or after the value too: there are as many as the array has axes.
@@ -131,13 +132,16 @@ def added_along(k: Kernels, total: Native, g: Native, places: Native, axis: int)
     return k.permute_dims(found, [order.index(each) for each in range(ndim)])
 
 
+def _along(k: Kernels, like: Native, shape: Shape, axis: int) -> Native:
+    """Return the places along an axis, in an array of a shape."""
+    counted = k.array(np.arange(shape[axis]), like)
+    return k.broadcast_to(k.reshape(counted, [shape[axis] if each == axis else 1 for each in range(len(shape))]), shape)
+
+
 def _into_taken_along(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int) -> AddedInto:
     def add(k: Kernels, total: Native) -> Native:
         shape = k.shape(indices)
-        columns = [
-            indices if place == axis else k.array(np.ascontiguousarray(np.broadcast_to(column, shape)), g)
-            for place, column in enumerate(np.ogrid[tuple(map(slice, shape))])
-        ]
+        columns = [indices if place == axis else _along(k, g, shape, place) for place in range(len(shape))]
         return k.scatter_reduce(total, g, *columns, reduction="add")
 
     return AddedInto(add)

@@ -173,6 +173,9 @@ def _like(trace: Trace, native: Traced, type: ArrayType) -> Array:
     """Return an array of a trace that stands for what has no value yet, in C order."""
     found = trace.unknown(type, "carried", native.device)
     found.layout = trace.layouts[found.variable] = c_strides(type.shape, type.dtype.itemsize)
-    # Values are for what types don't tell: any will do.
-    trace.examples.offer(found.variable, lambda: trace.backend.from_numpy(np.ones(type.shape, type.dtype)))
+    # Values are for what types don't tell: any will do, where the others are.
+    place = trace.backend.own_device(native.device)
+    trace.examples.offer(
+        found.variable, lambda: trace.backend.from_numpy(np.ones(type.shape, type.dtype), device=place)
+    )
     return wrap(found, trace.handle)
