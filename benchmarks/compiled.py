@@ -60,6 +60,7 @@ from benchmarks.programs import (
     grids,
     kmeans,
     networks,
+    ocean,
     values,
     wave,
 )
@@ -73,6 +74,7 @@ PROGRAMS = {
     "wave": wave.PROGRAM,
     "heat": grids.HEAT,
     "life": grids.LIFE,
+    "ocean": ocean.OCEAN,
     "mandelbrot": grids.MANDELBROT,
     "kmeans": kmeans.PROGRAM,
     "adam": adam.PROGRAM,

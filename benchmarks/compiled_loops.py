@@ -1,6 +1,7 @@
-"""Compiled programs of small things beside the same by hand and in ``jax.jit``: rows of ``offpath.py``.
+"""Compiled programs of small things beside the same by hand, in ``jax.jit`` and in PyTensor: rows of ``offpath.py``.
 
 A loop whose body computes what is the same at each step, the steps of an ODE on 0-d arrays, and a Kalman filter.
+PyTensor compiles for Numba, where both are installed; the ODE's operations take it minutes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import optree
 
 import unifyarr as ua
 
@@ -97,7 +99,42 @@ def contenders(program: Program) -> dict[str, Callable[[], Any]]:
         jitted = jax.jit(lambda *given: program.ours(jnp, jax.lax.scan, *given))
         natives = [jnp.asarray(x) for x in program.arrays]
         runs["jax.jit"] = lambda: jax.block_until_ready(jitted(*natives))
+    if importlib.util.find_spec("pytensor") and importlib.util.find_spec("numba"):
+        runs["PyTensor"] = in_pytensor(program)
     return runs
+
+
+def in_pytensor(program: Program) -> Callable[[], Any]:
+    """Return the program compiled by PyTensor, which knows no row of a result that isn't carried before it's asked."""
+    import pytensor
+    import pytensor.tensor as pt
+
+    def scan(step: Callable[..., Any], start: Any, xs: Any) -> Any:
+        is_one = not isinstance(start, tuple)
+        starts = [start] if is_one else [*start]
+        has_rows = step(start, xs[0])[1] is not None
+
+        def one(x: Any, *carry: Any) -> list[Any]:
+            new, row = step(carry[0] if is_one else carry, x)
+            return [*([new] if is_one else new), *([row] if has_rows else [])]
+
+        found = pytensor.scan(
+            one,
+            sequences=[xs],
+            outputs_info=[*starts, *([None] if has_rows else [])],
+            non_sequences=[],
+            return_updates=False,
+        )
+        found = found if isinstance(found, list) else [found]
+        ends = [each[-1] for each in found[: len(starts)]]
+        return ends[0] if is_one else ends, found[-1] if has_rows else None
+
+    variables = [pt.tensor(dtype=x.dtype, shape=x.shape) for x in program.arrays]
+    results = program.ours(pt, scan, *variables)
+    outputs = optree.tree_leaves(results)
+    compiled = pytensor.function([pytensor.In(x, borrow=True) for x in variables], outputs, mode="NUMBA")
+    compiled.trust_input = True
+    return lambda: compiled(*program.arrays)
 
 
 def show(only: str) -> None:
