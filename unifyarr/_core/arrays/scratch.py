@@ -19,7 +19,8 @@ def reuse(x: Array, *others: Array | complex) -> Array | None:
     """Return ``x``, a temporary array of the caller's own, if another result may be written over it.
 
     ``others`` are what the result is made of beside ``x`` and what that was made of: recording gradients, none of them
-    may have one, for which ``x`` would be read later.
+    may have one, for which ``x`` would be read later. They lie in memory as ``x`` does, since traces lay results out as
+    fresh ones.
     """
     backend = x._backend
     if not backend.mutable or is_recipe(x):
@@ -28,7 +29,17 @@ def reuse(x: Array, *others: Array | complex) -> Array | None:
     native = x._native
     if backend.records_gradient(native) or backend.is_traced(native):
         return None
+    if x.ndim > 1 and any(isinstance(each, Array) and _lies_otherwise(x, each) for each in others):
+        return None
     return None if any(map(records_gradient, others)) else x
+
+
+def _lies_otherwise(x: Array, other: Array) -> bool:
+    """Return whether a fresh result of two arrays may lie in memory otherwise than the first of them."""
+    if not other.ndim:
+        return False
+    both_in_c_order = x.flags.c_contiguous and other.flags.c_contiguous
+    return not both_in_c_order and (x.shape != other.shape or x.strides != other.strides)
 
 
 def room(out: Array | None, shape: Shape, dtype: DType, *read_later: Array) -> Array | None:

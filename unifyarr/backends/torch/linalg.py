@@ -210,7 +210,9 @@ def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
         if bool(((failed != 0) & ~unknown).any()):
             raise
         nan = torch.full_like(x, math.nan)
-        return torch.where(unknown[..., None, None], nan.triu() if upper else nan.tril(), factor)
+        found = torch.where(unknown[..., None, None], nan.triu() if upper else nan.tril(), factor)
+        # It lies as other factors do, by columns.
+        return torch.empty_like(factor).copy_(found)
 
 
 def _check_finite(x: Tensor) -> None:
