@@ -205,3 +205,8 @@ def test_elu_of_zero_is_zero(backend: str, alpha: float) -> None:
         ua.nn.elu(there(x), alpha=alpha) * 0.0 + ua.nn.elu(there(x), alpha=alpha),
         numpys(lambda x: ua.nn.elu(x, alpha=alpha) * 0.0 + ua.nn.elu(x, alpha=alpha), x),
     )
+
+
+def test_logit_of_one_half_is_no_negative_zero(backend: str) -> None:
+    x = np.array([0.5, 0.0, 1.0])
+    assert_bits(ua.special.logit(there(x)), numpys(ua.special.logit, x))

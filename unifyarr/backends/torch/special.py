@@ -117,5 +117,6 @@ def log_ndtr(x: Tensor, /) -> Any:
 @off_host
 def logit(x: Tensor, /) -> Tensor:
     # Twice the distance to one half is exact from a quarter on.
-    near = torch.rsub(x, 1, alpha=2).atanh_().mul_(-2)
+    # Zero less that is no negative zero.
+    near = torch.rsub(torch.rsub(x, 1, alpha=2).atanh_(), 0, alpha=2)
     return torch.where(x < 0.25, torch.logit(x), near)
