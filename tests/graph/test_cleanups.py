@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import unifyarr as ua
 from unifyarr.testing import needs
@@ -208,3 +210,101 @@ def test_equal_operations_of_numbers_run_once(backend: str, case: str) -> None:
     compiled = ua.compile(function)
     np.testing.assert_allclose(as_numpy(compiled(x)), as_numpy(function(x)), rtol=1e-14)
     assert [each.op.name for each in compiled.graph(x).toposort()].count("inv") == count
+
+
+def named(function: Callable[..., ua.Array], *arrays: ua.Array) -> list[str]:
+    return [each.op.name for each in ua.compile(function, exclude="fuse").graph(*arrays).toposort()]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float32", "complex128"])
+def test_two_signs_are_none(backend: str, dtype: str) -> None:
+    x = ua.asarray(np.array([-128, 0, 5]).astype(dtype))
+    assert named(lambda x: -(-x) + x, x) == ["add"]
+    np.testing.assert_array_equal(as_numpy(ua.compile(lambda x: -(-x))(x)), as_numpy(x))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "complex128"])
+def test_one_absolute_value_is_enough(backend: str, dtype: str) -> None:
+    x = ua.asarray(np.array([-128, 0, 5]).astype(dtype))
+    assert named(lambda x: abs(abs(x)), x) == ["abs"]
+    np.testing.assert_array_equal(as_numpy(ua.compile(lambda x: abs(abs(x)))(x)), as_numpy(abs(abs(x))))
+
+
+SIGNED = st.lists(st.sampled_from([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]), min_size=1, max_size=80)
+
+
+@given(SIGNED, st.sampled_from([ua.max, ua.min]), st.sampled_from([1, 2]))
+def test_the_least_of_all_has_the_same_zero(values: list[float], function: Callable[..., ua.Array], rows: int) -> None:
+    """``-max(-x)`` is ``min(x)``, the sign of a zero included."""
+    for backend in set(ua.available_backends()) & {"numpy", "torch"}:
+        with ua.use_backend(backend):
+            x = ua.asarray([values] * rows)
+            for axis in (0, 1, None):
+                found = as_numpy(ua.compile(lambda x, axis=axis: -function(-x, axis=axis))(x))
+                wanted = as_numpy(-function(-x, axis=axis))
+                np.testing.assert_array_equal(found, wanted)
+                numbers = ~np.isnan(wanted)
+                np.testing.assert_array_equal(np.signbit(found)[numbers], np.signbit(wanted)[numbers])
+
+
+def test_the_least_integer_has_no_opposite(backend: str) -> None:
+    x = ua.asarray(np.array([-128, 5], np.int8))
+    assert int(ua.compile(lambda x: -ua.max(-x))(x)) == int(-ua.max(-x)) == 5
+    x = ua.asarray(np.array([0, 5], np.uint8))
+    assert int(ua.compile(lambda x: -ua.max(-x))(x)) == int(-ua.max(-x))
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "equal", "logical_xor"])
+def test_operands_in_the_other_order_are_computed_once(backend: str, name: str) -> None:
+    function = getattr(ua, name)
+    x, y = ua.asarray(np.arange(6.0).reshape(2, 3)), ua.asarray(np.ones((2, 3)))
+    both = lambda x, y: ua.stack([function(x, y), function(y, x)])  # noqa: E731
+    assert named(both, x, y).count(name) == 1
+    np.testing.assert_array_equal(as_numpy(ua.compile(both)(x, y)), as_numpy(both(x, y)))
+
+
+def test_products_of_complex_numbers_keep_their_order(backend: str) -> None:
+    x = ua.asarray([1 + 2j, 3j])
+    assert named(lambda x, y: (x * y) - (y * x), x, x + 1).count("multiply") == 2
+
+
+@needs("writes", why="an engine whose arrays have strides")
+def test_results_that_lie_otherwise_stay_apart(backend: str) -> None:
+    x, y = ua.asarray(np.ones((2, 3))), ua.asarray(np.ones((3, 2))).T
+    both = lambda x, y: (x + y, y + x)  # noqa: E731
+    assert [each.strides for each in ua.compile(both)(x, y)] == [each.strides for each in both(x, y)]
+
+
+def test_branches_with_one_condition_are_one(backend: str) -> None:
+    def function(x: ua.Array, y: ua.Array) -> ua.Array:
+        is_large = ua.sum(x) > 1
+        first = ua.cond(is_large, lambda: x * 2, lambda: x - 1)
+        second = ua.cond(is_large, lambda: y / 2, lambda: ua.exp(y))
+        third = ua.cond(is_large, lambda: first + 1, lambda: first)
+        return ua.stack([first, second, third])
+
+    x, y = ua.asarray([0.5, 1.5]), ua.asarray([3.0, 4.0])
+    # The third one reads what the first one gives.
+    assert named(function, x, y).count("switch") == 2
+    compiled = ua.compile(function)
+    for each in (x, -x):
+        np.testing.assert_allclose(as_numpy(compiled(each, y)), as_numpy(function(each, y)), rtol=1e-15)
+
+
+def test_branches_that_write_to_one_array_stay_in_order(backend: str) -> None:
+    def function(x: ua.Array, z: ua.Array) -> None:
+        def doubled() -> None:
+            z[0] = z[0] * 2
+
+        def raised() -> None:
+            z[0] = z[0] + 1
+
+        is_large = ua.sum(x) > 1
+        ua.cond(is_large, doubled, lambda: None)
+        ua.cond(is_large, raised, lambda: None)
+
+    x, z, w = ua.asarray([0.5, 1.5]), ua.asarray([3.0, 4.0]), ua.asarray([3.0, 4.0])
+    ua.compile(function)(x, z)
+    function(x, w)
+    np.testing.assert_array_equal(as_numpy(z), as_numpy(w))
+    assert float(z[0]) == 7.0

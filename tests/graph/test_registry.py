@@ -43,12 +43,15 @@ OURS = [
     "write_once",
     "no_power",
     "no_factor",
+    "no_sign",
+    "least_of_all",
     "no_broadcast",
     "fill_whole",
     "write_apart",
     "read_behind_writes",
     "fold_constants",
     "merge",
+    "join",
     "settle_order",
     "stabilize",
     "fuse",
@@ -251,7 +254,19 @@ def test_the_order_of_what_is_registered(registered: Callable[..., Rewrite]) -> 
     registered(nothing, "f", after="merge", before="a")
     order = rewrites()
     assert order[order.index("merge") + 1 :] == [
-        *("f", "settle_order", "stabilize", "a", "b", "fuse", "compute_in_window", "write_to_own", "store", "inplace"),
+        *(
+            "f",
+            "join",
+            "settle_order",
+            "stabilize",
+            "a",
+            "b",
+            "fuse",
+            "compute_in_window",
+            "write_to_own",
+            "store",
+            "inplace",
+        ),
         *("e", "c", "d", "schedule"),
     ]
     for name, place, says in (

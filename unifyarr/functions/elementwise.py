@@ -459,7 +459,7 @@ def trunc(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     """
 
 
-@elementwise(np.add)
+@elementwise(np.add, commutes=True)
 def add(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Add, element by element; of bools, the logical or.
 
@@ -483,7 +483,7 @@ def atan2(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | Non
     """
 
 
-@elementwise(np.bitwise_and)
+@elementwise(np.bitwise_and, commutes=True)
 def bitwise_and(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the bitwise and of integers or bools.
 
@@ -507,7 +507,7 @@ def bitwise_left_shift(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out
     """
 
 
-@elementwise(np.bitwise_or)
+@elementwise(np.bitwise_or, commutes=True)
 def bitwise_or(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the bitwise or of integers or bools.
 
@@ -531,7 +531,7 @@ def bitwise_right_shift(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, ou
     """
 
 
-@elementwise(np.bitwise_xor)
+@elementwise(np.bitwise_xor, commutes=True)
 def bitwise_xor(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the bitwise exclusive or of integers or bools.
 
@@ -567,7 +567,7 @@ def divide(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | No
     """
 
 
-@elementwise(np.equal)
+@elementwise(np.equal, commutes=True)
 def equal(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Test for equality; NaN equals nothing.
 
@@ -663,7 +663,7 @@ def logaddexp(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array |
     """
 
 
-@elementwise(np.logical_and)
+@elementwise(np.logical_and, commutes=True)
 def logical_and(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the logical and of truth values; elements that aren't zero are true.
 
@@ -675,7 +675,7 @@ def logical_and(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array
     """
 
 
-@elementwise(np.logical_or)
+@elementwise(np.logical_or, commutes=True)
 def logical_or(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the logical or of truth values; elements that aren't zero are true.
 
@@ -687,7 +687,7 @@ def logical_or(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array 
     """
 
 
-@elementwise(np.logical_xor)
+@elementwise(np.logical_xor, commutes=True)
 def logical_xor(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the logical exclusive or of truth values; elements that aren't zero are true.
 
@@ -723,7 +723,7 @@ def minimum(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | N
     """
 
 
-@elementwise(np.multiply)
+@elementwise(np.multiply, commutes=True)
 def multiply(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Multiply, element by element; of bools, the logical and.
 
@@ -747,7 +747,7 @@ def nextafter(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array |
     """
 
 
-@elementwise(np.not_equal)
+@elementwise(np.not_equal, commutes=True)
 def not_equal(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Test for inequality; NaN is unequal to everything.
 

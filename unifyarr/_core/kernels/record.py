@@ -172,6 +172,8 @@ class Kernel(Record):
     harmless: float = 1
     # Whether last bits depend on how operands lie in memory, on engines that have strides.
     adds: bool = False
+    # Whether its two operands, if they are real, may change places: only the payload of a NaN may differ then.
+    commutes: bool = False
     # Whether every backend has it, since views, keys and casts of any array are made by it.
     required: bool = False
     # Whether a view may be read-only, or have elements that share memory.

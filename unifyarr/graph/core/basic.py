@@ -296,6 +296,13 @@ class Op(Declarations):
         """
         return None
 
+    def joined(self, other: Op) -> Op | None:
+        """Return the operation that does what this one and another do with the same first input, ``None`` if none can.
+
+        Its other inputs are those of both in turn, and so are its outputs.
+        """
+        return None
+
     def inside(self) -> Iterable[tuple[str, str]]:
         """Return what the graphs that this operation runs are called, and each as text, to be shown below its own."""
         return ()

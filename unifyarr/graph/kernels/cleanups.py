@@ -150,6 +150,33 @@ def no_factor(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     return None
 
 
+def no_sign(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Drop two signs, and the second of two absolute values."""
+    twice = _inner(node, "negative", "negative")
+    if twice is not None:
+        return None if goes_backwards(twice.inputs[0]) else twice.inputs
+    again = _inner(node, "abs", "abs")
+    return None if again is None else again.outputs
+
+
+# The greatest of negated numbers, and the least.
+_OPPOSITE = {"max": "min", "min": "max"}
+
+
+def least_of_all(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Compute ``-max(-x)`` as ``min(x)``, of floating-point numbers: ``-x`` isn't the opposite of the least integer."""
+    inner = node.inputs[0].owner if is_kernel(node, "negative") else None
+    if inner is None or not is_kernel(inner, *_OPPOSITE) or not is_on_mutable(node):
+        return None
+    opposite = inner.inputs[0].owner
+    if opposite is None or not is_kernel(opposite, "negative") or inner.inputs[0].type is None:
+        return None
+    if inner.inputs[0].type.dtype.kind != "f":
+        return None
+    op = kernel_op(_backend(node), _OPPOSITE[inner.op.name], _static(inner))
+    return Apply(op, opposite.inputs, [node.outputs[0].type]).outputs
+
+
 def no_broadcast(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Drop the broadcast of an operand where the others have the shape of the result: elementwise kernels do it too."""
     if not any(is_kernel(x.owner, "broadcast_to") for x in node.inputs) or not is_elementwise(node):
@@ -204,7 +231,7 @@ def write_apart(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None
 
 RULES: tuple[Rule, ...] = (
     *(no_copy, no_change, reshape_once, permute_once, roll_once, read_what_was_written, write_once),
-    *(no_power, no_factor, no_broadcast, fill_whole, write_apart),
+    *(no_power, no_factor, no_sign, least_of_all, no_broadcast, fill_whole, write_apart),
 )
 
 

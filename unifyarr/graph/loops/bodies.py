@@ -174,6 +174,14 @@ class Body:
         made.rewrites, made.lowering, made.waits = self.rewrites, self.lowering, self.waits
         return made
 
+    def beside(self, other: Body) -> Body:
+        """Return the function that does what this one and another do, neither of which carries anything."""
+        inputs, outputs = ([*one, *two] for one, two in zip(self._ends(), other._ends(), strict=True))
+        return self.with_graph(inputs, outputs, 0, 0, [*self.strides, *other.strides])
+
+    def _ends(self) -> tuple[list[Variable], list[Variable]]:
+        return self.fgraph.inputs, self.fgraph.outputs
+
     def is_early(self) -> bool:
         """Return whether this run is the first one, for which nobody waits until an engine's compiler is done."""
         is_early = self.lowering is not None and not (self._was_run or self.waits or self.lowering.at_once)

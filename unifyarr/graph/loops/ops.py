@@ -281,6 +281,13 @@ class SwitchOp(BodiesOp):
     def __init__(self, branches: Sequence[Body]) -> None:
         super().__init__("switch", branches, nout=len(branches[0].types))
 
+    def joined(self, other: Op) -> SwitchOp | None:
+        """Return the choice between functions that do what those of both do."""
+        if not isinstance(other, SwitchOp) or len(other.bodies) != len(self.bodies):
+            return None
+        pairs = list(zip(self.bodies, other.bodies, strict=True))
+        return SwitchOp([one.beside(two) for one, two in pairs]) if all(map(_are_apart, pairs)) else None
+
     def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Any]:
         """Return what the chosen function returns."""
         index, *captured = inputs
@@ -306,6 +313,11 @@ class SwitchOp(BodiesOp):
             is_it = equal(index, backend.from_numpy(np.asarray(number, dtype), device=device))
             found = [where(is_it, new, old) for new, old in zip(each, found, strict=True)]
         return found
+
+
+def _are_apart(pair: tuple[Body, Body]) -> bool:
+    one, two = pair
+    return one.is_on_host == two.is_on_host and {*one.fgraph.inputs}.isdisjoint(two.fgraph.inputs)
 
 
 def _listed(run: Executor, *natives: object) -> list[Native]:

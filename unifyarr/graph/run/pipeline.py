@@ -20,7 +20,8 @@ from ..core.destroyhandler import DestroyHandler
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
 from ..core.hoisting import hoist
-from ..core.rewriting import Rule, canonicalize, fold_constants, inplace, keep_in, merge, named
+from ..core.joining import join
+from ..core.rewriting import Rule, attempt, canonicalize, fold_constants, inplace, keep_in, merge, named
 from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
 from ..core.written import Written
@@ -29,13 +30,14 @@ from ..fusion.lowering import Lowering, lower
 from ..fusion.machine import is_compiled
 from ..fusion.step_recipes import are_loops
 from ..kernels.cleanups import RULES, folded, is_on_mutable, read_behind_writes
+from ..kernels.commuting import commuted
 from ..kernels.executors import shared
 from ..kernels.failing import may_fail
 from ..kernels.into import computed_into
 from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, stored
 from ..kernels.windows import compute_in_window, write_to_own
 from ..stabilizing.stabilize import stabilize
-from .ordering import mark, unmark
+from .ordering import Layouts, mark, unmark
 from .rewrite_registry import REGISTERED, Own, Rewrite
 from .trace_log import tell_refused_rewrite
 
@@ -198,6 +200,20 @@ def _fold_constants(fgraph: FunctionGraph, task: Rewriting) -> None:
 
 def _merge(fgraph: FunctionGraph, task: Rewriting) -> None:
     merge(fgraph)
+    pairs = list(commuted(fgraph))
+    if pairs and task.backend.has_strides:
+        # Of operands that lie in different orders, the first one may decide how the result lies.
+        strides = Layouts(fgraph, task.backend, task.strides, task.free).strides
+        alike = [[strides[each.outputs[0]] for each in pair] for pair in pairs]
+        pairs = [pair for pair, (one, two) in zip(pairs, alike, strict=True) if one is not None and one == two]
+    for node, other in pairs:
+        attempt(fgraph, list(zip(node.outputs, other.outputs, strict=True)))
+    if pairs:
+        merge(fgraph)
+
+
+def _join(fgraph: FunctionGraph, task: Rewriting) -> None:
+    join(fgraph)
 
 
 def _fuse(fgraph: FunctionGraph, task: Rewriting) -> None:
@@ -277,6 +293,7 @@ REGISTERED.extend(
         Own(NodeRewriter(_on_whole_graphs, name="read_behind_writes")),
         Own(_fold_constants, name="fold_constants"),
         Own(_merge, name="merge"),
+        Own(_join, name="join"),
         Own(_settle_order_of_sums, name="settle_order", required=True),
         STABILIZE,
         Own(_fuse, name="fuse"),
