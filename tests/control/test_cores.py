@@ -184,3 +184,21 @@ def test_arrays_with_gaps_are_read_where_they_lie(loops: list[Stages]) -> None:
     assert bits(np.asarray(function(h, p))) == bits(expected)
     # Their memory is nobody else's, so that no sum has to look how its operands lie.
     assert not any(each.calls for each in loops)
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_products_are_not_computed_in_memory_of_another_order(name: str) -> None:
+    pytest.importorskip(name)
+
+    # On torch a solution's axes lie the other way around, and so does what follows elementwise.
+    def function(a: Any, b: Any) -> Any:
+        x = ua.linalg.solve(a, b)
+        return a @ ua.where(x > 0, x, ua.tanh(x))
+
+    random = np.random.default_rng(0)
+    for n in (4, 6, 7):
+        a, b = random.normal(size=(n, n)) + n * np.eye(n), random.normal(size=(n, 4))
+        mine = [ua.asarray(each.astype(np.float32), backend=name) for each in (a, b)]
+        compiled = ua.compile(function)
+        for _ in range(2):
+            assert bits(np.asarray(compiled(*mine))) == bits(np.asarray(function(*mine)))

@@ -311,6 +311,10 @@ class Op(Declarations):
         """Return the destructive twins that fit a node: an output in an input's memory must have the input's type."""
         return [twin for twin in self.inplace if _fits(node, twin.destroys(node))]
 
+    def may_reuse(self, output: Variable, buffer: Variable) -> bool:
+        """Return whether an output computed in a dead variable's buffer, of its type, is the same as by itself."""
+        return True
+
     def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the value of the output, or a tuple of the values of all outputs, for values of the inputs.
 

@@ -73,7 +73,7 @@ def memory_plan(
             if target in free and last.get(target, -1) < place and size == _size(target):
                 plan[output] = target
                 free.remove(target)
-            elif pools.get(size):
+            elif pools.get(size) and node.op.may_reuse(output, pools[size][-1]):
                 plan[output] = pools[size].pop()
         for buffer in dying.get(place, ()):
             size = _size(buffer)

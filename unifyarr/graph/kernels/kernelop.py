@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
-from ..._core.kernels.record import CREATION, ELEMENTWISE, Alias, Kernel, Twin, kernel_named
+from ..._core.kernels.record import CREATION, ELEMENTWISE, Alias, Kernel, MemoryOrder, Twin, kernel_named
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op, Variable
 from .lengths import checked
@@ -51,6 +51,15 @@ class KernelOp(Op):
             return ()
         count = len(self.record.twins)
         return range(count) if self.writes or (count and _takes_out(self.backend, self.name)) else ()
+
+    def may_reuse(self, output: Variable, buffer: Variable) -> bool:
+        """Return whether a buffer is in C order where a product is: some engines show that in its last bits."""
+        record, type = self.record, output.type
+        if record.order is not MemoryOrder.DENSE or not record.adds or type is None:
+            return True
+        made = None if buffer.owner is None else buffer.owner.op
+        is_dense = not isinstance(made, KernelOp) or made.record.order is MemoryOrder.DENSE
+        return is_dense or sum(length != 1 for length in type.shape) < 2
 
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twins whose targets are neither read-only nor have elements that share memory.
