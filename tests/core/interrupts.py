@@ -3,12 +3,13 @@
 Python looks for signals after calls, where a function begins and where a loop goes back. ``interrupted_at(n, ...)``
 raises ``KeyboardInterrupt`` at the n-th such place that a program passes in our code, which finds each window there is.
 The command sends real signals at random moments instead; with a fourth argument ``elements``, to a loop that writes
-nothing but elements.
+nothing but elements, and with a name of ``KINDS``, to one that adds 1 in that way.
 """
 
 from __future__ import annotations
 
 import dis
+import functools
 import random
 import signal
 import sys
@@ -99,10 +100,10 @@ def _until_signal(draw: random.Random, step: Callable[[int], object]) -> tuple[i
     """Take steps until a signal comes, at a random moment; return how many, and whether it interrupted them."""
     number = 0
     # Python drops an interrupt that comes in a finalizer: without an end the loop would go on for ever.
-    last = time.monotonic() + 0.5
+    last = time.process_time() + 0.5
     try:
         signal.setitimer(signal.ITIMER_PROF, draw.uniform(0.0005, 0.02))
-        while time.monotonic() < last:
+        while time.process_time() < last:
             step(number)
             number += 1
     except KeyboardInterrupt:
@@ -206,6 +207,63 @@ def _last_of(count: int) -> list[float]:
     return [float(max((k for k in range(count) if k % 7 == place), default=0)) for place in range(7)]
 
 
+# Ways to add 1 to what a list holds.
+KINDS: dict[str, Callable[[list[Any]], object]] = {
+    "update": lambda held: held[0].__iadd__(1.0),
+    "into": lambda held: _package().add(held[0], 1.0, out=held[0]),
+    "slices": lambda held: held[0][:].__iadd__(1.0),
+    "pure": lambda held: held.__setitem__(0, held[0] + 1.0),
+    "container": lambda held: held[0].__iadd__(1.0),
+    "compiled": lambda held: _compiled()(held[0]),
+}
+
+
+def _package() -> Any:
+    import unifyarr
+
+    return unifyarr
+
+
+@functools.cache
+def _compiled() -> Any:
+    def step(x: Any) -> None:
+        x += 1.0
+
+    return _package().compile(step)
+
+
+def kind(backend: str, seconds: float, seed: int, name: str) -> int:
+    """Interrupt one way to add 1, and return how often a step was lost, taken twice or taken in part."""
+    ua, step = _package(), KINDS[name]
+    ua.set_backend(backend)
+    signal.signal(signal.SIGPROF, signal.default_int_handler)
+    draw = random.Random(seed)
+
+    def made(size: int) -> list[Any]:
+        x = ua.zeros(size)
+        return [ua.Container(a=x, b=ua.zeros((2, 3)), c=[ua.zeros(())]) if name == "container" else x]
+
+    for size in _SIZES * 4:
+        step(made(size))
+    interrupts = lost = wrong = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        held = made(draw.choice(_SIZES))
+        number, was_interrupted = _until_signal(draw, lambda _, held=held: step(held))
+        interrupts, lost = interrupts + was_interrupted, lost + (not was_interrupted)
+        try:
+            found = {float(value) for x in ua.Container(held).leaves() for value in np.unique(np.asarray(x))}
+            wrong += len(found) != 1 or not found <= {number, number + 1}
+        except Exception as error:
+            print(type(error).__name__, error)
+            wrong += 1
+    print(f"{backend} {name}: {interrupts} interrupts, {wrong} arrays wrong, {lost} lost, seed {seed}")
+    return wrong
+
+
 if __name__ == "__main__":
-    program = elements if sys.argv[4:] == ["elements"] else main
-    sys.exit(bool(program(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))))
+    backend, seconds, seed, *others = sys.argv[1:]
+    if others and others[0] in KINDS:
+        sys.exit(bool(kind(backend, float(seconds), int(seed), others[0])))
+    program = elements if others == ["elements"] else main
+    sys.exit(bool(program(backend, float(seconds), int(seed))))

@@ -68,6 +68,37 @@ def test_no_function_of_python_runs_where_another_dtype_is_added(backend: str) -
         assert frames(call) == []
 
 
+def _add_to_part(x: ua.Array, y: ua.Array) -> None:
+    x[1:3] += y
+
+
+@on_host("torch's own mode of another default device is a function of Python")
+def test_no_function_of_python_runs_where_a_part_is_updated(backend: str) -> None:
+    skip_unless(backend, "numpy", "torch", why="engines that write their arrays")
+    if core is None:
+        pytest.skip("the compiled core does that")
+    x, y = ua.zeros(4), ua.ones(2)
+    assert frames(lambda: _add_to_part(x, y)) == ["_add_to_part"]
+    assert_same(x, [0.0, 3.0, 3.0, 0.0])
+
+
+def test_a_view_is_stored_where_its_own_key_shows_it(backend: str) -> None:
+    x = ua.arange(4.0)
+    view = x[1:3]
+    x[1:3] = view
+    x[2:4] = view
+    assert_same(x, [0.0, 1.0, 1.0, 2.0])
+    for key in (slice(1.0, 3.0), slice("1", 3)):
+        with pytest.raises((TypeError, IndexError)):
+            x[key] = x[1:3]
+    values = np.arange(4.0)
+    values.flags.writeable = False
+    if backend == "numpy":
+        locked = ua.asarray(values, copy=False)
+        with pytest.raises(ValueError, match="read-only"):
+            locked[1:3] = locked[1:3]
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", "bool"])
 @pytest.mark.parametrize("other", ["float64", "int64", "int32", "bool"])
 def test_another_dtype_is_added_from_all_places(backend: str, dtype: str, other: str) -> None:

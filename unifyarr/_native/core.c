@@ -84,7 +84,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
 #else
     if (intern_names() < 0 || intern_item_names() < 0 || PyType_Ready(&Slots_Type) < 0 || ready_nests() < 0 || PyType_Ready(&Probe_Type) < 0 ||
         PyType_Ready(&Function_Type) < 0 || PyType_Ready(&Called_Type) < 0 || PyType_Ready(&Program_Type) < 0 ||
-        PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&CompiledCall_Type) < 0 || PyType_Ready(&PlainCall_Type) < 0 || PyType_Ready(&Unwatched_Type) < 0 || ready_into() < 0) {
+        PyType_Ready(&Watched_Type) < 0 || PyType_Ready(&CompiledCall_Type) < 0 || PyType_Ready(&PlainCall_Type) < 0 || PyType_Ready(&Guarded_Type) < 0 || ready_into() < 0) {
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);
@@ -97,7 +97,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
                  PyModule_AddObjectRef(made, "Watched", (PyObject *)&Watched_Type) < 0 ||
                  PyModule_AddObjectRef(made, "CompiledCall", (PyObject *)&CompiledCall_Type) < 0 ||
                  PyModule_AddObjectRef(made, "PlainCall", (PyObject *)&PlainCall_Type) < 0 ||
-                 PyModule_AddObjectRef(made, "Unwatched", (PyObject *)&Unwatched_Type) < 0)) {
+                 PyModule_AddObjectRef(made, "Guarded", (PyObject *)&Guarded_Type) < 0)) {
         Py_CLEAR(made);
     }
     return made;

@@ -1,5 +1,5 @@
-/* Questions of kernels about natives whose fields are read: whether derivatives may be taken through them, and whether a few
-elements are finite. */
+/* Questions of kernels about natives whose fields are read: whether derivatives may be taken through them, whether a few
+elements are finite, and whether the first one isn't zero. */
 
 /* Whether no derivative can be taken through an object of that class; 0 where that isn't told. */
 static int has_no_derivative(PyObject *native)
@@ -33,71 +33,134 @@ static int64_t count_floats(const Layout *layout)
     return (layout->dtype.code == 2 || is_complex) && (bits == 32 || bits == 64) && count <= FEW_NUMBERS ? count << is_complex : -1;
 }
 
+/* A few floats that are side by side in memory. */
+typedef struct {
+    const void *data;
+    int64_t count;
+    int is_wide;
+} Floats;
+
+/* The floats of NumPy's array, those of a complex one twice; 0 where they aren't few floats. */
+static int floats_of_numpys(const NumPys *array, Floats *floats)
+{
+    const NumPysDType *dtype = (const NumPysDType *)array->dtype;
+    int is_complex = dtype->kind == 'c', told = (dtype->type == 'd' || dtype->type == 'f' || dtype->type == 'D' || dtype->type == 'F') &&
+                                                dtype->order == '=' && array->flags & IN_ORDER && array->flags & IS_ALIGNED;
+    *floats = (Floats){array->data, 1, dtype->type == 'd' || dtype->type == 'D'};
+    for (int i = 0; told && i < array->ndim; i++) {
+        floats->count *= array->shape[i];
+        told = floats->count <= FEW_NUMBERS;
+    }
+    floats->count <<= is_complex;
+    return told;
+}
+
+/* The same of any native. */
+static int floats_of(PyObject *native, Floats *floats)
+{
+    Layout layout = {0};
+    if (numpys_of(native)) {
+        return floats_of_numpys(numpys_of(native), floats);
+    }
+    int64_t count = describe_by_fields(native, &layout) ? count_floats(&layout) : -1;
+    *floats = (Floats){layout.data, count, (layout.dtype.bits >> (layout.dtype.code == 5)) == 64};
+    return count >= 0 && !(count && !layout.data);
+}
+
+static int are_finite(const Floats *floats)
+{
+    int finite = 1;
+    for (int64_t i = 0; i < floats->count && finite; i++) {
+        finite = floats->is_wide ? isfinite(((const double *)floats->data)[i]) != 0 : isfinite(((const float *)floats->data)[i]) != 0;
+    }
+    return finite;
+}
+
 /* is_finite(native): whether the elements are finite, if they are a few; None where that isn't told. */
 static PyObject *is_finite(PyObject *module, PyObject *native)
 {
-    Layout layout;
-    int64_t count = describe_by_fields(native, &layout) ? count_floats(&layout) : -1;
-    if (count < 0 || (count && !layout.data)) {
+    Floats floats;
+    if (!floats_of(native, &floats)) {
         Py_RETURN_NONE;
     }
-    int is_wide = (layout.dtype.bits >> (layout.dtype.code == 5)) == 64, finite = 1;
-    for (int64_t i = 0; i < count && finite; i++) {
-        finite = is_wide ? isfinite(((double *)layout.data)[i]) != 0 : isfinite(((float *)layout.data)[i]) != 0;
-    }
-    return PyBool_FromLong(finite);
+    return PyBool_FromLong(are_finite(&floats));
 }
 
-/* A kernel for natives through which no derivative can be taken, and one for all others. */
+/* What a kernel asks of all natives that it's called with. */
+enum { ASKS_UNWATCHED = 1, ASKS_FINITE = 2, ASKS_FIRST = 4 };
+
+/* A kernel for natives of which some questions are answered with yes, and one for all others. */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *kernel, *otherwise;
-} Unwatched;
+    int questions;
+} Guarded;
 
-static PyObject *call_unwatched(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
+/* Whether it is as a kernel asks; 0 where that isn't told. */
+static int answers(PyObject *native, int questions)
 {
-    int is_usual = fields.type != NULL;
-    for (Py_ssize_t i = 0; i < PyVectorcall_NARGS(flags) && is_usual; i++) {
-        is_usual = !PyObject_TypeCheck(args[i], fields.type) || has_no_derivative(args[i]);
+    Floats floats;
+    if (questions & ASKS_UNWATCHED && !numpys_of(native) && !has_no_derivative(native)) {
+        return 0;
     }
-    return call_kernel(is_usual ? ((Unwatched *)self)->kernel : ((Unwatched *)self)->otherwise, args, flags, keywords);
+    if (questions & ~ASKS_UNWATCHED && !floats_of(native, &floats)) {
+        return 0;
+    }
+    if (questions & ASKS_FINITE && !are_finite(&floats)) {
+        return 0;
+    }
+    return !(questions & ASKS_FIRST) ||
+           (floats.count && (floats.is_wide ? *(const double *)floats.data != 0 : *(const float *)floats.data != 0));
 }
 
-/* Unwatched(kernel, otherwise) */
-static PyObject *make_unwatched(PyTypeObject *type, PyObject *args, PyObject *keywords)
+static PyObject *call_guarded(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    Guarded *guarded = (Guarded *)self;
+    int is_usual = fields.type || !(guarded->questions & ASKS_UNWATCHED);
+    for (Py_ssize_t i = 0; i < PyVectorcall_NARGS(flags) && is_usual; i++) {
+        int is_native = (numpys_type && PyObject_TypeCheck(args[i], numpys_type)) || (fields.type && PyObject_TypeCheck(args[i], fields.type));
+        is_usual = !is_native || answers(args[i], guarded->questions);
+    }
+    return call_kernel(is_usual ? guarded->kernel : guarded->otherwise, args, flags, keywords);
+}
+
+/* Guarded(kernel, otherwise, questions) */
+static PyObject *make_guarded(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     PyObject *kernel, *otherwise;
-    if (!PyArg_ParseTuple(args, "OO", &kernel, &otherwise)) {
+    int questions;
+    if (!PyArg_ParseTuple(args, "OOi", &kernel, &otherwise, &questions)) {
         return NULL;
     }
-    Unwatched *made = (Unwatched *)type->tp_alloc(type, 0);
+    Guarded *made = (Guarded *)type->tp_alloc(type, 0);
     if (made) {
-        made->vectorcall = call_unwatched;
+        made->vectorcall = call_guarded;
+        made->questions = questions;
         made->kernel = Py_NewRef(kernel);
         made->otherwise = Py_NewRef(otherwise);
     }
     return (PyObject *)made;
 }
 
-HOLDS(Unwatched, unwatched, kernel, otherwise)
+HOLDS(Guarded, guarded, kernel, otherwise)
 
-static PyMemberDef unwatched_members[] = {
-    {"__wrapped__", T_OBJECT, offsetof(Unwatched, otherwise), READONLY, "The kernel of all natives."},
+static PyMemberDef guarded_members[] = {
+    {"__wrapped__", T_OBJECT, offsetof(Guarded, otherwise), READONLY, "The kernel of all natives."},
     {NULL},
 };
 
-static PyTypeObject Unwatched_Type = {
+static PyTypeObject Guarded_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "unifyarr._native._compiled.Unwatched",
-    .tp_doc = "A kernel that calls another one for natives through which no derivative can be taken.",
-    .tp_basicsize = sizeof(Unwatched),
+    .tp_name = "unifyarr._native._compiled.Guarded",
+    .tp_doc = "A kernel that calls another one for natives of which some questions are answered with yes.",
+    .tp_basicsize = sizeof(Guarded),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_new = make_unwatched,
+    .tp_new = make_guarded,
     .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(Unwatched, vectorcall),
-    .tp_members = unwatched_members,
-    .tp_traverse = traverse_unwatched,
-    .tp_clear = clear_unwatched,
+    .tp_vectorcall_offset = offsetof(Guarded, vectorcall),
+    .tp_members = guarded_members,
+    .tp_traverse = traverse_guarded,
+    .tp_clear = clear_guarded,
     .tp_dealloc = free_held,
 };

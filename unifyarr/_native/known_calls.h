@@ -96,6 +96,9 @@ static int are_results_watched(const Engine *engine, PyObject *natives)
     PyObject *asked = engine->is_mutable && engine->native_type != numpys_type ? engine->is_watched : NULL;
     int is_watched = 0;
     for (Py_ssize_t i = 0; asked && !is_watched && i < PyList_GET_SIZE(natives); i++) {
+        if (has_no_derivative(PyList_GET_ITEM(natives, i))) {
+            continue;
+        }
         PyObject *told = PyObject_CallOneArg(asked, PyList_GET_ITEM(natives, i));
         is_watched = told ? PyObject_IsTrue(told) : -1;
         Py_XDECREF(told);

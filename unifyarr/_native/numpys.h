@@ -9,7 +9,14 @@ typedef struct {
     int flags;
 } NumPys;
 
-enum { IN_ORDER = 0x1, IS_WRITEABLE = 0x400 };
+enum { IN_ORDER = 0x1, IS_ALIGNED = 0x100, IS_WRITEABLE = 0x400 };
+
+/* The first fields of a dtype. */
+typedef struct {
+    PyObject_HEAD
+    PyTypeObject *scalar;
+    char kind, type, order, unused;
+} NumPysDType;
 
 /* NumPy's class, NULL as long as no array was seen to have these fields. */
 static PyTypeObject *numpys_type = NULL;

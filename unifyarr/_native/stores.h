@@ -175,12 +175,49 @@ static int may_be_stored(PyObject *key, PyObject *value)
     return taken && (taken == key || (PySlice_Check(taken) && PySlice_Check(key)));
 }
 
+/* Whether a key of basic indexing means now what it meant before. */
+static int is_fixed(PyObject *key)
+{
+    if (PySlice_Check(key)) {
+        PySliceObject *slice = (PySliceObject *)key;
+        return !PySlice_Check(slice->start) && is_fixed(slice->start) && !PySlice_Check(slice->stop) && is_fixed(slice->stop) &&
+               !PySlice_Check(slice->step) && is_fixed(slice->step);
+    }
+    return key == Py_None || key == Py_Ellipsis || PyLong_CheckExact(key);
+}
+
+/* Whether an engine writes a native, as its fields tell; 0 where they don't. */
+static int is_written(PyObject *native)
+{
+    Layout layout;
+    const NumPys *numpys = numpys_of(native);
+    int is_told = numpys ? numpys->flags & IS_WRITEABLE : describe_by_fields(native, &layout);
+    for (int32_t i = 0; !numpys && is_told && i < layout.ndim; i++) {
+        is_told = layout.strides[i] != 0;
+    }
+    return is_told;
+}
+
+/* Whether a value is the view that a key shows, in memory that is written: 1, 0, or -1 with an error set. */
+static int is_stored_there(PyObject *self, PyObject *key, PyObject *value)
+{
+    Slots *view = (Slots *)value;
+    if (view->from && view->from == ((Slots *)self)->native && is_fixed(view->key) && is_fixed(key) && is_written(view->from)) {
+        int is_same = view->key == key ? 1 : PyObject_RichCompareBool(view->key, key, Py_EQ);
+        if (is_same) {
+            return is_same;
+        }
+    }
+    PyObject *stored = PyObject_CallFunctionObjArgs(is_stored, self, key, value, NULL);
+    int is_done = stored ? PyObject_IsTrue(stored) : -1;
+    Py_XDECREF(stored);
+    return is_done;
+}
+
 static int set_plain_item(PyObject *self, PyObject *key, PyObject *value, const Engine *engine, PyObject *native)
 {
     if (may_be_stored(key, value)) {
-        PyObject *stored = PyObject_CallFunctionObjArgs(is_stored, self, key, value, NULL);
-        int is_done = stored ? PyObject_IsTrue(stored) : -1;
-        Py_XDECREF(stored);
+        int is_done = is_stored_there(self, key, value);
         if (is_done) {
             return is_done;
         }

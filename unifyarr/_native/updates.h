@@ -194,6 +194,15 @@ static PyObject *kernel_for_leaves(const PlainCall *entry, const Leaves *leaves,
 /* Whether no derivative may be taken through leaves and what is beside them; -1 with an error set. */
 static int are_unwatched(const Engine *engine, const Leaves *leaves)
 {
+    int is_told = 1;
+    for (int column = 0; column < 2; column++) {
+        for (Py_ssize_t i = 0; is_told && i < PyList_GET_SIZE(leaves->natives[column]); i++) {
+            is_told = has_no_derivative(PyList_GET_ITEM(leaves->natives[column], i));
+        }
+    }
+    if (is_told) {
+        return 1;
+    }
     PyObject *all = engine->is_watched ? PyList_AsTuple(leaves->natives[0]) : NULL;
     PyObject *others = all ? PyList_AsTuple(leaves->natives[1]) : NULL;
     PyObject *natives = others ? PySequence_Concat(all, others) : NULL;

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..base.single import Core
+from ..guards import guarded
 from ..kernels import Applied, known_by, state, support_native_out
 from ..private import private
 from . import _direct as np
@@ -83,12 +84,12 @@ def _of_finite(function: Callable[..., Any], *after: Any) -> Callable[[np.ndarra
     """Return a function of matrices, with arguments that come after them, which refuses those that aren't finite."""
     count, isfinite = np.count_nonzero, np.isfinite
 
-    def decompose(x: np.ndarray) -> Any:
+    def decompose(x: np.ndarray, *after: Any) -> Any:
         if count(isfinite(x)) != x.size:
             raise np.linalg.LinAlgError
         return function(x, *after)
 
-    return decompose
+    return Applied(guarded(function, decompose, "finite"), *after)
 
 
 def _check_triangle(x: np.ndarray) -> None:

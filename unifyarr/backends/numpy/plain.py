@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from ..base.plain import MOST_PYTHONS, NUMPYS_OWN, PYTHONS, Beside, Plain
+from ..guards import guarded
 from . import _direct as np
 from . import _pool, elementwise
 from ._bfloat16 import BFLOAT16
@@ -129,7 +130,7 @@ def _complex(kernel: Callable[..., Any]) -> dict[Any, Any]:
 # Of complex numbers alone NumPy has other special values.
 _OF_KINDS: dict[str, dict[Any, Any]] = {
     **{name: _complex(getattr(elementwise, name)) for name in ("tan", "tanh", "expm1")},
-    "floor_divide": {_DOUBLE: _divide_doubles},
+    "floor_divide": {_DOUBLE: guarded(np.floor_divide, _divide_doubles, "finite")},
 }
 _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("tan", "tanh", "expm1")},

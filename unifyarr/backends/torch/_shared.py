@@ -287,20 +287,6 @@ is_unwatched: Callable[[Tensor], bool] = _never if core is None else core.is_unw
 are_few_finite: Callable[[Tensor], bool | None] = _unknown if core is None else core.is_finite
 
 
-def unwatched(kernel: Kernel, otherwise: Kernel) -> Kernel:
-    """Return a kernel that calls another one for tensors through which no derivative can be taken.
-
-    Parameters
-    ----------
-    kernel
-        Serves tensors through which none can be taken, which the compiled core sees at once.
-    otherwise
-        Takes the same arguments, and serves all tensors.
-    """
-    made: Kernel = otherwise if core is None else core.Unwatched(kernel, otherwise)
-    return made
-
-
 def is_plain(x: Tensor) -> bool:
     """Return whether no derivative is taken through a tensor: none that is known, and no transformation is running."""
     if is_unwatched(x):

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..guards import guarded
 from ..kernels import (
     Applied,
     bound_by,
@@ -48,7 +49,6 @@ from ._shared import (
     parts,
     takes_number,
 )
-from ._shared import unwatched as _unwatched
 
 # -- right as they are ----------------------------------------------------------------------------------------------
 
@@ -267,7 +267,7 @@ def _clamp(x: Tensor, min: float, max: float) -> Any:
 def _know_clipping(x: Tensor, *, min: float, max: float) -> Callable[..., Any] | None:
     if not takes_number(x.dtype, min) or not takes_number(x.dtype, max):
         return None
-    return Applied(_unwatched(torch.clamp, _clamp), min, max)
+    return Applied(guarded(torch.clamp, _clamp, "unwatched"), min, max)
 
 
 @known_by(_know_clipping)

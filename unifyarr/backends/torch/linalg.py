@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, linalg
 
 from ...errors import AxisError, DtypeError, ShapeError
+from ..guards import guarded
 from ..kernels import Applied, bound_by, known_by, support_native_out, worked_around
 from ._shared import BOOL, COMPLEX, FLOAT, INTEGER, WIDE, Kernel, are_all_finite, as_dtype, as_signed, is_finite
 
@@ -201,7 +202,14 @@ inv = _square(linalg.inv)
 
 @worked_around("the engine raises for NaN")
 @_square
+@known_by(
+    lambda x, *, upper: None if upper else guarded(linalg.cholesky, functools.partial(_cholesky, upper=False), "finite")
+)
 def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
+    return _cholesky(x, upper=upper)
+
+
+def _cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
     try:
         return linalg.cholesky(x, upper=upper)
     except torch.linalg.LinAlgError:
@@ -230,7 +238,7 @@ def _of_finite(function: Callable[..., Any], *after: Any, place: int | None = No
     Its result, or the one of a ``place``, shows what isn't: singular values, or a norm of them.
     """
 
-    def decompose(x: Tensor) -> Any:
+    def decompose(x: Tensor, *after: Any) -> Any:
         if not _RETURNS or not x.is_cpu:
             _check_finite(x)
         found = function(x, *after)
@@ -240,7 +248,7 @@ def _of_finite(function: Callable[..., Any], *after: Any, place: int | None = No
             _check_finite(x)
         return found
 
-    return decompose
+    return Applied(guarded(function, decompose, "finite"), *after)
 
 
 @worked_around("LAPACK ends the process for NaN")
@@ -264,8 +272,19 @@ def _check_triangle(x: Tensor) -> None:
         _check_finite(x.tril())
 
 
+def _of_triangle(function: Callable[[Tensor], Any]) -> Callable[[Tensor], Any]:
+    """Return a function of symmetric matrices, which refuses those that aren't finite."""
+
+    def decompose(x: Tensor) -> Any:
+        _check_triangle(x)
+        return function(x)
+
+    return guarded(function, decompose, "finite")
+
+
 @worked_around("the engine has finite values for some matrices with NaN")
 @_square
+@known_by(lambda x: _of_triangle(linalg.eigvalsh))
 def eigvalsh(x: Tensor, /) -> Tensor:
     _check_triangle(x)
     return linalg.eigvalsh(x)
@@ -273,6 +292,7 @@ def eigvalsh(x: Tensor, /) -> Tensor:
 
 @worked_around("the engine has finite values for some matrices with NaN")
 @_square
+@known_by(lambda x: _of_triangle(linalg.eigh))
 def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
     _check_triangle(x)
     values, vectors = linalg.eigh(x)

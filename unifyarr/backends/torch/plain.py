@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..base.plain import EXACT, LEARNT, MOST_PYTHONS, NUMPYS_OWN, PYTHONS, Beside, Plain
+from ..guards import guarded
 from . import _together
 from ._complex import pow_number
 from ._division import floor_divide_floats
@@ -146,7 +147,9 @@ PLAIN: dict[str, Plain] = {
     "maximum": _clamped(torch.clamp_min),
     "minimum": _clamped(torch.clamp_max),
     "floor_divide": Plain(
-        kernels=dict.fromkeys(_FLOATING, floor_divide_floats), kernel=_declines, right=_POSITIVE["floor_divide"]
+        kernels=dict.fromkeys(_FLOATING, guarded(torch.floor_divide, floor_divide_floats, "unwatched", "finite")),
+        kernel=_declines,
+        right=_POSITIVE["floor_divide"],
     ),
     "remainder": Plain(right=_POSITIVE["remainder"]),
     "pow": Plain(

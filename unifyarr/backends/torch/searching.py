@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..guards import guarded
 from ..kernels import Applied, known_by, support_native_out, worked_around
 from ._indices import noting
 from ._order import ranks
@@ -135,7 +136,7 @@ def _know_search(x1: Tensor, x2: Tensor, *sorter: Tensor, side: Any) -> Any:
             return torch.searchsorted(x1, x2, **arguments)
         return searchsorted(x1, x2, side=side)
 
-    return searching
+    return guarded(torch.searchsorted, searching, "finite") if side == "left" else searching
 
 
 @known_by(_know_search)

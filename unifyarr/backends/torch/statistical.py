@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..guards import guarded
 from ..kernels import Applied, bound_by, known_by, support_native_out, worked_around
 from ._offered import off_host
 from ._shared import (
@@ -32,7 +33,6 @@ from ._shared import (
     is_plain,
     reducing,
 )
-from ._shared import unwatched as _unwatched
 from .searching import argmax, argmin
 
 Axis = tuple[int, ...]
@@ -203,7 +203,7 @@ def _know_std(x: Tensor, *, axis: Axis, correction: float, keepdims: bool) -> An
         return None
 
     if correction in (0, 1):
-        return Applied(_unwatched(torch.std, _deviation), axis, bool(correction), keepdims)
+        return Applied(guarded(torch.std, _deviation, "unwatched"), axis, bool(correction), keepdims)
     return partial(std, axis=axis, correction=correction, keepdims=keepdims)
 
 
@@ -273,7 +273,7 @@ def _cumulative(function: Kernel, initial: int) -> Kernel:
         if x.dtype is not DTYPES[dtype] or x.dtype not in WIDE:
             return None
         # As ``_cumsum`` does. What it can't look at, inside ``vmap``, the general path computes.
-        return lambda x, /: torch.cumsum(x, 0) if x.is_cpu and x.tolist()[0] else _cumsum(x, 0)
+        return Applied(guarded(torch.cumsum, _cumsum, "begins with another number than zero"), 0)
 
     @known_by(know)
     @bound_by(accumulating)
