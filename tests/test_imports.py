@@ -23,7 +23,14 @@ ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
 # Shared by the backends and the frontend.
 CONTRACT = "unifyarr.backends.base"
 WITH_ALL = tuple(f"unifyarr.backends.{name}" for name in ("interrupts", "references", "forks", "private"))
-SHARED = ("unifyarr._native", *WITH_ALL, CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
+SHARED = (
+    "unifyarr._native",
+    *WITH_ALL,
+    CONTRACT,
+    "unifyarr.backends.guards",
+    "unifyarr.backends.kernels",
+    "unifyarr.backends.memory",
+)
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 # From below to above: a module imports from its own floor and from those below. A module belongs to the longest name.
 FLOORS = [

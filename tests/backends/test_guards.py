@@ -66,7 +66,6 @@ OTHERS = {
 @pytest.mark.parametrize("name", FINITE)
 def test_finite_arrays_of_numpy(name: str) -> None:
     assert guarded(first, second, "finite")(FINITE[name], 3) == "first"
-    assert guarded(first, second, "unwatched", "finite")(FINITE[name], FINITE[name]) == "first"
 
 
 @pytest.mark.parametrize("name", OTHERS)

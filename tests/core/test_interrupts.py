@@ -173,6 +173,21 @@ def test_real_signals_lose_nothing(backend: str, program: str) -> None:
     assert "interrupts, 0 arrays wrong" in result.stdout
 
 
+def test_an_interrupt_while_an_engine_tells_a_shape_is_raised(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_unless(backend, "jax", why="a class of arrays whose shape a function of Python tells")
+    x = ua.ones(3)
+    x += 1.0
+
+    def interrupted(_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(x.native), "shape", property(interrupted))
+        with pytest.raises(KeyboardInterrupt):
+            x += 1.0
+    assert x.tolist() == [2.0, 2.0, 2.0]
+
+
 def test_a_finalizer_may_write_in_the_middle_of_a_write(backend: str) -> None:
     failures: list[Any] = []
     done: list[int] = []

@@ -145,11 +145,16 @@ static int compute_at_once(const PlainCall *entry, PyObject *one, PyObject *two,
         }
     }
     PyObject *in_place = kernel && one == out && two ? PyDict_GetItemWithError(entry->tables[TO_FIRST], dtype) : NULL;
-    int fits = kernel && may_be_written(engine, out);
+    int fits = kernel && !PyErr_Occurred() && may_be_written(engine, out);
     PyObject *result = fits ? call_into_out(entry, in_place ? in_place : kernel, in_place != NULL, one, two, out) : NULL;
     int is_done = result ? result == out : fits ? -1 : 0;
-    if (!fits) {
-        PyErr_Clear();
+    if (!fits && PyErr_Occurred()) {
+        if (PyErr_ExceptionMatches(PyExc_Exception)) {
+            PyErr_Clear();
+        } else {
+            /* An interrupt came. */
+            is_done = -1;
+        }
     }
     Py_XDECREF(result);
     Py_XDECREF(kernel);
@@ -201,24 +206,26 @@ static int write_into(const PlainCall *entry, PyObject *one, PyObject *two, PyOb
 /* How many elements a target has at least in whose memory the general path may write, where arrays are immutable. */
 enum { MANY_ELEMENTS = 1 << 17 };
 
-static int is_large(const Engine *engine, PyObject *native)
+/* Whether it has so many; -1 with an error set. */
+static int is_large(PyObject *native)
 {
+    /* An engine may tell shapes by a function of Python, where an interrupt comes. */
     PyObject *shape = PyObject_GetAttr(native, text_shape);
     Py_ssize_t size = 1;
-    for (Py_ssize_t i = 0; shape && PyTuple_Check(shape) && i < PyTuple_GET_SIZE(shape); i++) {
+    for (Py_ssize_t i = 0; shape && PyTuple_Check(shape) && i < PyTuple_GET_SIZE(shape) && !PyErr_Occurred(); i++) {
         size *= PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
     }
     Py_XDECREF(shape);
-    PyErr_Clear();
-    return size >= MANY_ELEMENTS;
+    return PyErr_Occurred() ? -1 : size >= MANY_ELEMENTS;
 }
 
 /* Compute a target anew: 1 if it has the result, 0 where it's for Python, -1 with an error set. */
 static int replace_native(const PlainCall *entry, int place, PyObject *one, PyObject *two, PyObject *target, PyObject *out)
 {
     const Engine *engine = entry->engine;
-    if (Py_TYPE(out) != engine->native_type || (one == out && engine->destroys && is_large(engine, out))) {
-        return 0;
+    int leaves = Py_TYPE(out) != engine->native_type ? 1 : one == out && engine->destroys ? is_large(out) : 0;
+    if (leaves) {
+        return leaves < 0 ? -1 : 0;
     }
     PyObject *native = call_natives(NULL, NULL, one, two, place, entry, NULL);
     if (!native || native == Py_NotImplemented) {

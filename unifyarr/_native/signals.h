@@ -31,12 +31,16 @@ static PyObject *take_handler(PyObject *module, PyObject *signal)
 
 #else
 
+#include <stdatomic.h>
+
 /* The signals that programs raise exceptions for; to look at one takes about 0.1 us. */
 static const int WATCHED[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGALRM, SIGVTALRM,
                               SIGPROF, SIGUSR1, SIGUSR2, SIGXCPU, SIGCHLD};
 enum { COUNT = sizeof(WATCHED) / sizeof(*WATCHED) };
 
-static volatile sig_atomic_t came[COUNT];
+/* Which of them came, and how many undisturbed calls run, one within the other. A thread of an engine's may be in the
+   middle of `note` when the call has ended: it hands on what came then. */
+static atomic_int came[COUNT], running = 0;
 static PyOS_sighandler_t handler_of_python = NULL;
 
 /* take_handler(signal): this signal has a handler in Python. */
@@ -54,7 +58,10 @@ static void note(int signal)
 {
     for (int i = 0; i < COUNT; i++) {
         if (WATCHED[i] == signal) {
-            came[i] = 1;
+            atomic_store(&came[i], 1);
+            if (!atomic_load(&running) && atomic_exchange(&came[i], 0)) {
+                handler_of_python(signal);
+            }
         }
     }
 }
@@ -70,10 +77,10 @@ static PyObject *call_with_our_handlers(PyObject *const *args, Py_ssize_t n)
         }
         Py_DECREF(found);
     }
+    atomic_fetch_add(&running, 1);
     for (int i = 0; i < COUNT; i++) {
         /* Inside of another undisturbed call the handlers are ours already. */
         if (!sigaction(WATCHED[i], NULL, &theirs[i]) && theirs[i].sa_handler == handler_of_python) {
-            came[i] = 0;
             replaced[i] = !sigaction(WATCHED[i], &ours, NULL);
         }
     }
@@ -84,9 +91,11 @@ static PyObject *call_with_our_handlers(PyObject *const *args, Py_ssize_t n)
             sigaction(WATCHED[i], &theirs[i], NULL);
         }
     }
-    for (int i = 0; i < COUNT; i++) {
-        if (replaced[i] && came[i]) {
-            raise(WATCHED[i]);
+    if (atomic_fetch_sub(&running, 1) == 1) {
+        for (int i = 0; i < COUNT; i++) {
+            if (atomic_exchange(&came[i], 0)) {
+                raise(WATCHED[i]);
+            }
         }
     }
     return result;

@@ -26,4 +26,4 @@ def guarded(kernel: Callable[..., Any], otherwise: Callable[..., Any], *question
         isn't zero.
     """
     number = sum(_QUESTIONS[each] for each in questions)
-    return otherwise if core is None else core.Guarded(kernel, otherwise, number)  # type: ignore[no-any-return]
+    return otherwise if core is None else core.Guarded(kernel, otherwise, number)
