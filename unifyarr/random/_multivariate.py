@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike, Shape
     from ._arguments import Destination, DrawOptions, Size
 
-# What the covariance is decomposed by.
-Decomposition = Literal["svd", "eigh", "cholesky"]
-
 
 class Multivariate(Base):
     """Distributions whose elements are vectors: the last axis of the result."""
@@ -145,7 +142,7 @@ class Multivariate(Base):
         *,
         check_valid: Literal["warn", "raise", "ignore"] = "raise",
         tol: float = 1e-8,
-        method: Decomposition = "svd",
+        method: Literal["svd", "eigh", "cholesky"] = "svd",
         **options: Unpack[DrawOptions],
     ) -> Array:
         """Draw vectors from a normal distribution.
