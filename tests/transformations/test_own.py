@@ -13,6 +13,7 @@ from unifyarr._core.engines.tracing import running
 from unifyarr.errors import BackendMismatchError, LostDerivativeError
 from unifyarr.modes import rule_kernels as kernels
 
+from ..kernels import skip_without_core
 from ..natives import has_one_device, skip_unless, values_of
 from ..oracle import assert_same
 from .through import fresh
@@ -79,6 +80,7 @@ def test_a_pullback_is_differentiated_and_compiled_later(backend: str) -> None:
 
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
 def test_a_number_before_an_array_takes_the_short_way(backend: str, name: str) -> None:
+    skip_without_core()
     if not has_one_device():
         pytest.skip("a number is beside an array, which may be on any of them")
     (x,) = fresh([1, 2])
