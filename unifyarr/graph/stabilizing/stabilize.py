@@ -181,11 +181,14 @@ _BY_KERNEL: Mapping[str, OfNode] = {
 
 def stabilize(fgraph: FunctionGraph) -> None:
     """Replace formulas that overflow, underflow or cancel by equal ones that don't."""
-    rule = _Rule()
-    merge(fgraph)
     with making_once():
-        while canonicalize(fgraph, [rule]):
-            merge(fgraph)
+        _stabilize(fgraph, _Rule())
+
+
+def _stabilize(fgraph: FunctionGraph, rule: _Rule) -> None:
+    merge(fgraph)
+    while canonicalize(fgraph, [rule]):
+        merge(fgraph)
 
 
 class _Rule:
