@@ -19,7 +19,7 @@ import unifyarr as ua
 from unifyarr import Array
 from unifyarr import Array as A  # noqa: N817
 from unifyarr._core.declaring.declare import DECLARATIONS
-from unifyarr._core.declaring.signature import read_outputs, read_signature, vocabulary
+from unifyarr._core.declaring.signature import AnnotationScope, outputs_of, parameters_of, vocabulary
 from unifyarr.typing import ArrayLike, Scalar
 
 from .oracle import assert_same
@@ -67,7 +67,7 @@ def test_what_only_has_array_in_its_name_is_none(backend: str) -> None:
 
     assert_same(g(array(1, 2), Table()), np.array([3.0, 6.0]))  # type: ignore[arg-type]
     assert seen == [Table]
-    assert read_signature(g).arrays == {"x"}
+    assert parameters_of(AnnotationScope(g)).arrays == {"x"}
 
 
 def test_a_literal_is_text(backend: str) -> None:
@@ -153,7 +153,7 @@ def test_kinds_of_annotations(kind: str) -> None:
         def f(x: Any) -> None: ...
 
         f.__annotations__["x"] = annotation
-        found = read_signature(f)
+        found = parameters_of(AnnotationScope(f))
         kinds = {each for each in ("arrays", "weak", "sequences", "numbers") if "x" in getattr(found, each)}
         assert kinds == ({kind} if kind else set()), annotation
 
@@ -161,8 +161,8 @@ def test_kinds_of_annotations(kind: str) -> None:
 def test_scalars_stay_where_the_annotation_names_them() -> None:
     def f(x: A | None, y: A | float, z: A | Scalar | None) -> None: ...
 
-    assert read_signature(f).weak == {"x", "y", "z"}
-    assert read_signature(f).scalars == {"y", "z"}
+    assert parameters_of(AnnotationScope(f)).weak == {"x", "y", "z"}
+    assert parameters_of(AnnotationScope(f)).scalars == {"y", "z"}
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_results(annotation: Any, expected: tuple[bool | None, int | None]) -> N
     def f(x: A) -> Any: ...
 
     f.__annotations__["return"] = annotation
-    assert read_outputs(f) == expected
+    assert outputs_of(AnnotationScope(f)) == expected
 
 
 def test_what_wraps_a_function_has_its_names(backend: str) -> None:
@@ -207,8 +207,9 @@ def test_annotations_of_the_package_have_a_meaning() -> None:
 def test_elementwise_functions_have_two_signatures() -> None:
     for declaration in DECLARATIONS.values():
         if declaration.ufunc is not None and declaration.operation is None:
-            assert declaration.parameters == read_signature(declaration.body, vocabulary())
-            assert declaration.returns_one_array == (read_outputs(declaration.body, vocabulary())[0] is False)
+            scope = AnnotationScope(declaration.body, vocabulary())
+            assert declaration.parameters == parameters_of(scope)
+            assert declaration.returns_one_array == (outputs_of(scope)[0] is False)
 
 
 ROOT = Path(ua.__file__).parent

@@ -27,7 +27,6 @@ from unifyarr._core.calling.programs import (
     SAME,
     SPREAD,
     TUPLE,
-    TYPE,
     WRAP,
     Builder,
     Instruction,
@@ -73,8 +72,6 @@ def test_what_declines(kind: Any) -> None:
         (SAME, None, [1.0, float("1")], False),
         (EQUAL, None, [1.0, float("1")], True),
         (EQUAL, None, [np.dtype("f4"), np.dtype("f8")], False),
-        (TYPE, int, [1, 2], True),
-        (TYPE, int, [1, True], False),
         (FALSE, None, [0, 1], True),
         (FALSE, None, [1, 0], False),
     ]:

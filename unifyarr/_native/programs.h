@@ -1,7 +1,7 @@
 /* Programs: lists of instructions on slots, which serve known calls and walks backwards. `calling/programs.py` says what
 each instruction is, and has the twin in Python. */
 
-enum { DO_CALL, DO_SPREAD, DO_GET, DO_ITEM, DO_TUPLE, DO_LIST, DO_DICT, DO_NATIVE, DO_OWNER, DO_WRAP, IF_SAME, IF_EQUAL, IF_TYPE, IF_FALSE };
+enum { DO_CALL, DO_SPREAD, DO_GET, DO_ITEM, DO_TUPLE, DO_LIST, DO_DICT, DO_NATIVE, DO_OWNER, DO_WRAP, IF_SAME, IF_EQUAL, IF_FALSE };
 
 /* Programs with at most so many slots and inputs of an instruction have them on the stack. */
 enum { FEW_SLOTS = 96 };
@@ -90,13 +90,6 @@ static int is_usual(const Instruction *it, PyObject **slots)
         return one == slots[it->slots[1]];
     case IF_EQUAL:
         return PyObject_RichCompareBool(one, slots[it->slots[1]], Py_EQ);
-    case IF_TYPE:
-        for (int i = 0; i < it->inputs; i++) {
-            if ((PyObject *)Py_TYPE(slots[it->slots[i]]) != it->what) {
-                return 0;
-            }
-        }
-        return 1;
     }
     truth = PyObject_IsTrue(one);
     return truth < 0 ? -1 : !truth;

@@ -194,10 +194,7 @@ class Dispatcher:
         """Note what tells the targets of a call apart; return whether they're usual."""
         # Arguments are never told by a bare string, so that this can't be taken for one.
         key.append("several" if isinstance(out, tuple) else "out")
-        for x in targets_of(out):
-            if not self._tell_array(x, _PLAIN, backend, key, []) or type(x._native) is not backend.native_type:
-                return False
-        return True
+        return all(self._tell_array(x, _PLAIN, backend, key, []) for x in targets_of(out))
 
     def _tell(self, role: int, value: Any, backend: Handle, key: list[Hashable], inputs: list[object]) -> bool:
         """Note what tells an operand from others, and what the program takes for it; return whether it's usual."""
@@ -225,6 +222,9 @@ class Dispatcher:
         if type(x) not in types or x._backend is not backend:
             return False
         native = x._native
+        if type(native) is not backend.native_type:
+            # A variable, or a tracer.
+            return False
         key += (native.dtype, native.shape) if backend.type_key is None else (backend.type_key(native), None)
         if self.by_layout and backend.has_strides:
             key.append(backend.layout_key(native))

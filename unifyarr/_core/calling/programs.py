@@ -16,7 +16,7 @@ from ..engines.handle import Handle
 from ..values.records import Record
 
 # What an instruction does with its inputs, as ``programs.h`` has it: fill a slot, or decline unless all is usual.
-CALL, SPREAD, GET, ITEM, TUPLE, LIST, DICT, NATIVE, OWNER, WRAP, SAME, EQUAL, TYPE, FALSE = range(14)
+CALL, SPREAD, GET, ITEM, TUPLE, LIST, DICT, NATIVE, OWNER, WRAP, SAME, EQUAL, FALSE = range(13)
 
 
 class KernelStep(Record):
@@ -32,8 +32,8 @@ class KernelStep(Record):
 class Instruction(Record):
     """One step of a program: slots of its inputs, those that it fills, and those that nothing needs afterwards.
 
-    ``what`` is the kernel and its names of arguments, the name of an attribute, a place, the names of a dict, a type,
-    or a backend and the type of its natives, ``None`` for any.
+    ``what`` is the kernel and its names of arguments, the name of an attribute, a place, the names of a dict, or a
+    backend and the type of its natives, ``None`` for any.
     """
 
     operation: int
@@ -72,7 +72,6 @@ _CARRY_OUT: tuple[Callable[[Any, list[Any]], Any], ...] = (
     _wrap,
     lambda _, given: given[0] is given[1],
     lambda _, given: given[0] is given[1] or given[0] == given[1],
-    lambda kind, given: {*map(type, given)} == {kind},
     lambda _, given: not given[0],
 )
 
@@ -140,11 +139,6 @@ class Builder:
         name = ("constant", len(self._constants))
         self._constants[name] = value
         return name
-
-    def decline_other_types(self) -> None:
-        """Decline a call on natives of other types than the usual one: variables and tracers."""
-        if self._natives:
-            self.add(TYPE, self._backend.native_type, self._natives)
 
     def decline_traces(self) -> None:
         """Decline a call inside a trace of the engine."""

@@ -67,10 +67,9 @@ class Shortcuts(dict[Hashable, Any]):
             self[key] = declines
             return self._general(call)
         arrays = [x for x in call.operands() if isinstance(x, Array)]
-        plain = all(type(x._native) is backend.native_type for x in arrays)
         # A record for derivatives sees what the kernels of its backend do.
-        plain = plain and (backend.tape is not None or backend.trace() is None)
-        if not plain or backend.is_watched(*[x._native for x in arrays]):
+        is_free = backend.tape is not None or backend.trace() is None
+        if not is_free or backend.is_watched(*[x._native for x in arrays]):
             return self._general(call)
         if len({*map(id, arrays)}) < len(arrays):
             # ``f(x, x)``: the recording tells its operands apart by their identity.
@@ -225,16 +224,13 @@ def _replace_operands(call: Call, backend: Handle) -> None:
 
 
 def _guard(program: Builder, backend: Handle, *, asked: bool, watches_gradients: bool) -> None:
-    """Make a program decline what the body would look at: natives of another type, and gradients.
+    """Make a program decline what the body would look at: traces and gradients.
 
     It is ``asked`` whether a trace runs, unless the dispatcher looks at that.
     """
     if not backend.mutable:
-        # Variables and tracers, where the key doesn't tell them apart; and what is made inside a trace is marked as its
-        # own, even where it's known.
-        if backend.type_key is None:
-            program.decline_other_types()
-        # A record or a batch of an engine that writes in place, which has no traces.
+        # What is made inside a trace is marked as its own, even where it's known. A record or a batch of an engine that
+        # writes in place has no traces.
         if asked and (backend.around is backend or not backend.around.mutable):
             program.decline_traces()
     elif watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:

@@ -47,19 +47,11 @@ def vocabulary() -> dict[str, object]:
     return {**vars(typing), **vars(collections.abc), **vars(own), "Array": Array}
 
 
-def read_signature(
-    body: Callable[..., object], names: Mapping[str, object] | None = None, arrays: Iterable[str] | None = None
-) -> Parameters:
+def parameters_of(scope: AnnotationScope, arrays: Iterable[str] | None = None) -> Parameters:
     """Return what a signature says, from the kinds and the annotations of its parameters.
 
-    ``names`` are for annotations, beside those that the function itself sees. ``arrays`` names the parameters that are
-    arrays, in place of annotations.
+    ``arrays`` names the parameters that are arrays, in place of annotations.
     """
-    return parameters_of(AnnotationScope(body, names or {}), arrays)
-
-
-def parameters_of(scope: AnnotationScope, arrays: Iterable[str] | None = None) -> Parameters:
-    """Return what the signature of a scope's function says, as ``read_signature`` does."""
     body, given = scope.body, scope.signature.parameters
     named = None if arrays is None else _checked(body, given, arrays)
     found: dict[str, list[str]] = {key: [] for key in ("arrays", "weak", "sequences", "scalars", "mappings", "numbers")}
@@ -100,15 +92,8 @@ def elementwise_parameters(names: Iterable[str]) -> Parameters:
     return Parameters(operands, None, ("out",), arrays, weak, none, weak, none, none, operands)
 
 
-def read_outputs(
-    body: Callable[..., object], names: Mapping[str, object] | None = None
-) -> tuple[bool | None, int | None]:
-    """Return whether a function returns a tuple, and of how many arrays, as far as its annotation says it."""
-    return outputs_of(AnnotationScope(body, names or {}))
-
-
 def outputs_of(scope: AnnotationScope) -> tuple[bool | None, int | None]:
-    """Return what the signature of a scope's function says of its results, as ``read_outputs`` does."""
+    """Return whether a function returns a tuple, and of how many arrays, as far as its annotation says it."""
     what = f"the result of {scope.body.__name__}()"
     hint = scope.resolved(scope.signature.return_annotation, what)
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
@@ -133,14 +118,17 @@ _SCALARS = frozenset(dtypes.SCALARS)
 
 
 class AnnotationScope:
-    """A function's signature, and the names that its annotations are made of."""
+    """A function's signature, and the names that its annotations are made of: those that it sees, and others."""
 
     def __init__(
-        self, body: Callable[..., object], names: Mapping[str, object], signature: inspect.Signature | None = None
+        self,
+        body: Callable[..., object],
+        names: Mapping[str, object] | None = None,
+        signature: inspect.Signature | None = None,
     ) -> None:
         self.body = body
         self.signature = signature or inspect.signature(body)
-        self._names = {**names, **_names_seen_by(body)}
+        self._names = {**(names or {}), **_names_seen_by(body)}
 
     def members_of(self, annotation: object, what: str) -> set[object]:
         """Return what an annotation allows, each member of a union by itself."""

@@ -20,7 +20,7 @@ from ..kernels.record import ELEMENTWISE, ROWS, Alias, Batch, Derivative, Fails,
 from ..kernels.types import ArrayType
 from ..values.lengths import shape_of
 from ..values.maps import IOMap, as_map, as_pairs, as_places
-from .signature import Parameters, read_outputs, read_signature
+from .signature import AnnotationScope, Parameters, outputs_of, parameters_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 # For an output the inputs, by position, and pairs of inputs.
@@ -69,10 +69,11 @@ class OpFacts:
     ) -> None:
         self.body = body
         self.name: str = body.__name__
-        self.parameters = read_signature(body, arrays=arrays)
+        scope = AnnotationScope(body)
+        self.parameters = parameters_of(scope, arrays)
         self.arrays, self.static = _sorted(body, self.parameters)
         # Whether it returns a tuple, and of how many, as far as the annotation says it.
-        self.several, self.nout = read_outputs(body) if arrays is None else (None, None)
+        self.several, self.nout = outputs_of(scope) if arrays is None else (None, None)
         # Modes read the same record of a user's kernels as of the package's own.
         self.record = self._recorded(kind, self._checked_map("view_map", view_map), harmless)
         # By backend, and of the twins in the record those that a backend has.

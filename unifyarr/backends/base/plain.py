@@ -23,8 +23,16 @@ _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32
 NUMPYS_OWN = frozenset(np.dtype(name).num for name in _NAMES.split())
 # The classes of numbers in lists of which plain calls make arrays, up to so many of them: others go to memory that an
 # engine chooses.
-PYTHONS = frozenset({bool, int, float, complex})
-MOST_PYTHONS = 64
+_PYTHONS = frozenset({bool, int, float, complex})
+_MOST_PYTHONS = 64
+
+
+def of_numbers(data: object) -> np.ndarray | None:
+    """Return NumPy's array of a list of a few numbers, ``None`` of all else and of what no dtype holds."""
+    if type(data) is not list or len(data) >= _MOST_PYTHONS or not _PYTHONS.issuperset(map(type, data)):
+        return None
+    made = np.array(data)
+    return made if made.dtype.num in NUMPYS_OWN else None
 
 
 class Beside(NamedTuple):

@@ -85,15 +85,9 @@ def _are_apart(one: Any, other: np.ndarray) -> bool:
 def set_item(x: np.ndarray, key: Any, value: Any) -> bool:
     """Write a value that the array's dtype takes without a loss: NumPy checks all of an index before it writes."""
     kind = key.__class__
-    if type(value) is np.ndarray or value.__class__ not in _TAKES[x.dtype.type]:
-        if not _goes_into(x, key, value):
-            return False
-    elif kind is np.ndarray and key.base is None is x.base and key is not x:
-        # A number to where an index in memory of its own says.
-        if key.dtype.kind not in "bi" or not key.ndim:
-            return False
-        x[key] = value
-        return True
+    is_number = type(value) is not np.ndarray and value.__class__ in _TAKES[x.dtype.type]
+    if not is_number and not _goes_into(x, key, value):
+        return False
     basic = _ITEMS.issuperset(map(type, key)) if kind is tuple else kind in _ITEMS
     if not basic and not _may_select(x, key, value):
         return False

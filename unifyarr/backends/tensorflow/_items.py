@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..base.plain import Plain
+from ..base.plain import Plain, of_numbers
 from ._engine import (
     MAX_SLICE,
     NUMPY_DTYPES,
     SIGNED,
-    TENSORFLOW_DTYPES,
     from_fresh,
     from_host,
     integer,
@@ -32,7 +31,6 @@ _KEPT = 4096
 _ADDED = frozenset({tf.float32, tf.float64, tf.int32, tf.int64})
 _INT = frozenset({int})
 _ENDS = frozenset({int, type(None)})
-_NUMBERS = frozenset({bool, int, float, complex})
 _DTYPES = frozenset(dtype.as_datatype_enum for dtype in NUMPY_DTYPES)
 # A list of more numbers goes to memory that other engines can share.
 _FEW = 64
@@ -194,10 +192,8 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
         return NotImplemented
     if type(obj) is EagerTensor:
         return obj if dtype_of_eager(obj) in _DTYPES else NotImplemented
-    if type(obj) is not list or not 0 < len(obj) < _FEW:
-        return NotImplemented
-    made = np.asarray(obj) if _NUMBERS.issuperset(map(type, obj)) else None
-    return NotImplemented if made is None or made.dtype not in TENSORFLOW_DTYPES else from_fresh(made)
+    made = of_numbers(obj)
+    return NotImplemented if made is None or not made.size else from_fresh(made)
 
 
 # Without the names of the engine's own that these need, all calls take the general path.

@@ -34,16 +34,16 @@ from .program_watch import ProgramWatch
 # Takes what a call was passed, and returns the result.
 Call = Callable[..., Any]
 # The same, of ``args`` and ``kwargs``.
-General = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+General = Callable[[tuple[object, ...], dict[str, object]], object]
 # An address at which no block of memory is.
 NOWHERE = id(None)
 
 
-def general_way(method: Callable[[tuple[Any, ...], dict[str, Any]], Any], function: Callable[..., Any]) -> General:
+def general_way(method: General, function: Call) -> General:
     """Return the general way of calls, a method of the object that they are calls of, to which it refers weakly."""
     known = weakref.WeakMethod(method)
 
-    def general(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def general(args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         way: Any = known()
         # Somebody may have kept the call alone: the function computes the same.
         return function(*args, **kwargs) if way is None else way(args, kwargs)
@@ -54,7 +54,7 @@ def general_way(method: Callable[[tuple[Any, ...], dict[str, Any]], Any], functi
 def generally(general: General) -> Call:
     """Return a call that takes the general way."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         return general(args, kwargs)
 
     return call
@@ -68,7 +68,7 @@ class CalledProgram(Program):
     # What it reads beside its arguments.
     watch: ProgramWatch
 
-    def straight(self, function: Callable[..., Any], leaves: Sequence[Any], spec: Any, general: General) -> Call | None:
+    def straight(self, function: Call, leaves: Sequence[Any], spec: Any, general: General) -> Call | None:
         """Return what serves further calls; the flattened arguments are those of a call of ``function``."""
         if not self._called:
             # Many are called once.
@@ -86,7 +86,7 @@ class StraightCall:
     can't, a call is served as a whole, of the leaves in a list, the arguments by place, and those by name.
     """
 
-    def __init__(self, program: Program, function: Callable[..., Any], leaves: Sequence[Any]) -> None:
+    def __init__(self, program: Program, function: Call, leaves: Sequence[Any]) -> None:
         self._program, self._leaves = program, leaves
         self._backend = program.crossing.array_backend
         self._guarded = [place for place in program.arrays if is_guarded(leaves[place])]
@@ -122,7 +122,7 @@ class StraightCall:
             pass
         return self._flattened(spec, general)
 
-    def _in_core_call(self, args: Any, kwargs: dict[str, Any], serve: Callable[..., Any], general: General) -> Call:
+    def _in_core_call(self, args: Sequence[object], kwargs: dict[str, object], serve: Call, general: General) -> Call:
         parts = tuple([part_of(each, self._part) for each in args])
         named = tuple([part_of(each, self._part) for each in kwargs.values()])
         test = self._guard() if self._guarded else None
@@ -137,7 +137,7 @@ class StraightCall:
             return ArgumentPart(IS_FLOAT)
         return ArgumentPart(IS_EQUAL, leaf) if type(leaf) in PLAIN else ArgumentPart(IS_KEYED, key_of(leaf))
 
-    def _guard(self) -> Callable[..., Any]:
+    def _guard(self) -> Call:
         arrays = [*(self._leaves[place] for place in self._guarded), *self._captured]
         return guard(arrays, self._program.destroyed if self._with_memory else (), self._program.clash)
 
@@ -151,7 +151,7 @@ class StraightCall:
         else:
             serve_leaves = self._by_key(serve)
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> object:
             leaves, found = flatten((args, kwargs), in_order=True)
             served = serve_leaves(*leaves) if structure_key(found) == structure else NotImplemented
             if serve_whole is not None and served is not NotImplemented:
@@ -160,7 +160,7 @@ class StraightCall:
 
         return call
 
-    def _by_key(self, serve: Callable[..., Any]) -> Call:
+    def _by_key(self, serve: Call) -> Call:
         floats, everywhere = self._program.made.floats.places, frozenset(range(len(self._leaves)))
         asked = everywhere.difference(floats)
         key, backend = cache_key(self._leaves, asked), self._backend
@@ -176,7 +176,7 @@ class StraightCall:
 
     # What is done with it
 
-    def _made(self) -> Callable[..., Any]:
+    def _made(self) -> Call:
         """Return the program that serves calls: it declines those that it isn't for, and runs the graph for others."""
         program, backend = self._program, self._backend
         leaves: list[Hashable] = [("x", place) for place in range(len(self._leaves))]
@@ -221,7 +221,7 @@ class StraightCall:
         self._builder.add(*(reads if self._backend.mutable else (CALL, (read, ()), [array], [name])))
         return name
 
-    def _called(self, function: Callable[..., Any], each: Sequence[Hashable]) -> list[Hashable]:
+    def _called(self, function: Call, each: Sequence[Hashable]) -> list[Hashable]:
         """Return the names of what a function returns for each of some names."""
         names: list[Hashable] = [(function, one) for one in each]
         for one, name in zip(each, names, strict=True):
@@ -291,11 +291,11 @@ class StraightCall:
             return "nest"
 
 
-def whole(program: Program, function: Callable[..., Any]) -> Callable[..., Any]:
+def whole(program: Program, function: Call) -> Call:
     """Return what serves calls of a function as a whole."""
     backend, engine, arrays = program.crossing.array_backend, program.backend.name, program.arrays
 
-    def serve(leaves: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+    def serve(leaves: list[Any], args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         if must_run_in_python(backend, engine, [leaves[place] for place in arrays]):
             return NotImplemented
         return program(leaves, partial(function, *args, **kwargs))
@@ -313,7 +313,7 @@ def writes_arguments(program: Program, leaves: Sequence[Any]) -> bool:
     return all(type(x) is Array and type(settled(x._native)) is x._backend.native_type for x in targets)
 
 
-def writing(program: Program) -> Callable[..., Any]:
+def writing(program: Program) -> Call:
     """Return what runs a graph that writes to arguments, of these, what was captured, and natives of scalars."""
     count, how = len(program.arrays) + len(program.made.captured), program.handling
 
