@@ -17,7 +17,6 @@ from ..engines.handle import Handle
 from ..engines.registry import when_loaded
 from ..values import above
 from .array import Array, blank, register
-from .operators import Operators
 from .ownership import LOCK
 from .slots import Slots
 
@@ -86,15 +85,6 @@ def _exchange(x: Any) -> None:
             x.__class__ = Array  # type: ignore[assignment]
 
 
-def _as_array(name: str) -> Any:
-    def method(self: Element, /, *others: object) -> object:
-        become_array(self)
-        return getattr(self, name)(*others)
-
-    method.__name__ = name
-    return method
-
-
 class Element(Array):
     """A 0-d array that holds its number until its native is read: it's an ``Array`` from then on."""
 
@@ -138,18 +128,14 @@ blank_element = blank(Element)
 
 
 def _put_in() -> None:
-    """Have the core compute with the numbers of elements; without it their operators are those of arrays."""
-    if core is not None:
-        core.set_up_elements(Element, become_array, number_of, NUMBERS, FLOATS, REALS, WHOLE, _TRUTHS)
-        for name in ("__bool__", "__float__", "__int__", "__index__"):
-            setattr(Element, name, vars(core.Slots)[name])
-        return
-    for name, value in vars(Operators).items():
-        if callable(value) and name not in vars(Element):
-            setattr(Element, name, _as_array(name))
+    """Have the core compute with the numbers of elements."""
+    core.set_up_elements(Element, become_array, number_of, NUMBERS, FLOATS, REALS, WHOLE, _TRUTHS)
+    for name in ("__bool__", "__float__", "__int__", "__index__"):
+        setattr(Element, name, vars(core.Slots)[name])
 
 
-_put_in()
+if core is not None:
+    _put_in()
 register(Element)
 
 

@@ -202,7 +202,7 @@ def handle_elementwise(declaration: Declaration, call_next: Handler, call: Call)
     """Compute an elementwise function, whose declaration says all: its body is never called."""
     assert declaration.ufunc is not None
     operands = tuple([call.arguments[name] for name in call.parameters.positional])
-    return elementwise(declaration.name, declaration.ufunc, operands, call.out, call.backend)
+    return elementwise(declaration.name, declaration.ufunc, operands, call.out, call.backend, declaration.public)
 
 
 def handle_creation(declaration: Declaration, call_next: Handler, call: Call) -> object:

@@ -20,7 +20,7 @@ from ..declaring.types import result_types
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, casts_itself
-from ..engines.tracing import checking, declined, recording
+from ..engines.tracing import checking, declined, mode, recording
 from ..kernels.record import kernel_named
 from ..kernels.types import ArrayType
 from ..values.lengths import equal_as_known
@@ -288,9 +288,14 @@ def elementwise(
     operands: tuple[Any, ...],
     out: Array | None,
     fallback: Handle | None,
+    function: Callable[..., Any] | None = None,
 ) -> Array:
-    """Call an elementwise kernel on arrays, data and Python scalars, promoted as NumPy's ufunc promotes them."""
+    """Call an elementwise kernel on arrays, data and Python scalars, promoted as NumPy's ufunc promotes them.
+
+    Where arrays were made of data, a plain call of the ``function`` does the rest.
+    """
     backend, device = convert.shared_backend(operands), None
+    given_data = backend is None
     if backend is None:
         backend = convert.common_backend(operands, out._backend if out is not None else fallback)
         device = convert.device_of(operands if out is None else (*operands, out), backend)
@@ -308,6 +313,8 @@ def elementwise(
             kind = dtypes.BY_NUMPY[backend.dtype(x._native)] if type(x) is Array else x.dtype
         arrays.append(x)
         given.append(kind)
+    if given_data and function and out is None and mode.get() is None and {*map(type, arrays)} == {Array}:
+        return function(*arrays)  # type: ignore[no-any-return]
     *inputs, output = dtypes.loop(ufunc, *given)
     for place, dtype in enumerate(inputs):
         if given[place] is dtype:
@@ -323,7 +330,7 @@ def elementwise(
             # Comparisons with an integer beyond the range of the dtype have an answer all the same.
             if ufunc not in _COMPARISONS or type(x) is not int:
                 raise
-            return elementwise(name, ufunc, _beyond(operands, x), out, fallback)
+            return elementwise(name, ufunc, _beyond(operands, x), out, fallback, function)
     shape = broadcast(*[x.shape for x in arrays], name=name)
     if out is None:
         check_memory(shape, output)
