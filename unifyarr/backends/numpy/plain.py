@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..base.plain import MOST_PYTHONS, NUMPYS_OWN, PYTHONS, Beside, Plain
+from ..base.plain import NUMPYS_OWN, Beside, Plain, of_numbers
 from ..guards import guarded
 from . import _direct as np
 from . import _pool, elementwise
@@ -79,18 +79,13 @@ def _remainder_by(x: np.ndarray, value: float) -> Any:
     return NotImplemented if x.nbytes >= _pool.LARGE or x.dtype.kind == "V" else np.remainder(x, value)
 
 
-_array, _OBJECTS = np.array, np.dtype(object)
-
-
 def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     """Return a native of data that needs no more than that; decline all others."""
     if dtype is None is device is copy:
         if type(obj) is np.ndarray:
             return obj if obj.dtype.num in NUMPYS_OWN and obj.dtype.isnative else NotImplemented
-        if type(obj) is list and len(obj) < MOST_PYTHONS and PYTHONS.issuperset(map(type, obj)):
-            made = _array(obj)
-            # Of numbers alone it may hold objects: integers too large for any dtype.
-            return made if made.dtype is not _OBJECTS else NotImplemented
+        made = of_numbers(obj)
+        return NotImplemented if made is None else made
     return NotImplemented
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..base.plain import EXACT, LEARNT, MOST_PYTHONS, NUMPYS_OWN, PYTHONS, Beside, Plain
+from ..base.plain import EXACT, LEARNT, NUMPYS_OWN, Beside, Plain, of_numbers
 from ..guards import guarded
 from . import _together
 from ._complex import pow_number
@@ -90,10 +90,8 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     if kind is np.ndarray:
         # Another order of bytes the engine refuses.
         return torch.from_numpy(obj.copy()) if obj.dtype.num in NUMPYS_OWN else NotImplemented
-    if kind is list and len(obj) < MOST_PYTHONS and PYTHONS.issuperset(map(type, obj)):
-        made = np.asarray(obj)
-        return torch.from_numpy(made) if made.dtype.num in NUMPYS_OWN else NotImplemented
-    return NotImplemented
+    made = of_numbers(obj)
+    return NotImplemented if made is None else torch.from_numpy(made)
 
 
 def _declines(*_: object) -> Any:
