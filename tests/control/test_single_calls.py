@@ -13,6 +13,7 @@ import pytest
 import unifyarr as ua
 from unifyarr.graph.fusion import machine
 from unifyarr.graph.loops.stages import Stages
+from unifyarr.testing import has
 
 from ..graph.fusion.fused_programs import bits
 from ..natives import values_of
@@ -46,11 +47,20 @@ def assert_staged(backend: str, loops: list[Stages], calls: bool = False) -> Non
 
 
 def check(function: Function, *arrays: Any) -> None:
-    """Assert that a compiled function gives the bits that it gives by itself, twice."""
-    compiled = ua.compile(function)
+    """Assert that a compiled function gives the bits that it gives by itself, twice.
+
+    Compilers of whole graphs add up in another order.
+    """
+    compiled, keeps_bits = ua.compile(function), has(ua.current_backend(), "writes")
     for _ in range(2):
-        expected, found = (ua.stack([ua.reshape(x, (-1,)) for x in each(*arrays)]) for each in (function, compiled))
-        assert bits(values_of(found.native)) == bits(values_of(expected.native))
+        both = [ua.stack([ua.reshape(x, (-1,)) for x in each(*arrays)]) for each in (function, compiled)]
+        expected, found = (values_of(each.native) for each in both)
+        if keeps_bits or expected.dtype.kind not in "fc":
+            assert bits(found) == bits(expected)
+        else:
+            assert found.dtype == expected.dtype
+            largest = np.max(np.abs(expected), where=np.isfinite(expected), initial=0.0)
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * largest)
 
 
 def of_carry(step: Function, count: int = 7) -> Function:
@@ -154,7 +164,9 @@ SHAPES = [(1,), (7,), (8,), (130,), (1, 5), (5, 1), (3, 4), (16, 17), (200, 3), 
 @pytest.mark.parametrize("name", FOLDS)
 def test_folds(name: str, backend: str, loops: list[Stages]) -> None:
     random, fold = np.random.default_rng(0), FOLDS[name]
-    for dtype, shape in product(REDUCED, SHAPES):
+    # Compilers of whole graphs have one way for all shapes, and compile each.
+    shapes = SHAPES if has(backend, "writes") else [(7,), (3, 4)]
+    for dtype, shape in product(REDUCED, shapes):
         if np.dtype(dtype).kind == "c" and name not in ("sum", "rows", "prod", "totals", "products"):
             continue
         if len(shape) > 1 and name in ("totals", "products"):
@@ -164,6 +176,9 @@ def test_folds(name: str, backend: str, loops: list[Stages]) -> None:
             values.flat[random.integers(values.size)] = random.choice([np.nan, -0.0, np.inf])
         if np.dtype(dtype).kind == "c":
             values = values + 1j * values[::-1]
+        if not has(backend, "writes"):
+            # Products in another order overflow at other places.
+            values = np.clip(values, -2.0, 2.0)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             x = values.astype(dtype)

@@ -259,8 +259,9 @@ def compile(
         Rewrites of this function's graphs, beside those that are registered: functions of a graph, rewriters of nodes,
         and ``graph.Rewrite``, which says where they stand in the order. See ``graph.rewrites``.
     include
-        Names of registered rewrites that run too, though not by default. In mode ``"pure"`` no others run, but those
-        that are passed.
+        Names of registered rewrites that run too, though not by default: ``"stabilize"`` replaces formulas that
+        overflow or cancel, such as ``log(1 + exp(x))``, by equal ones that don't. In mode ``"pure"`` no others run, but
+        those that are passed.
     exclude
         Names of registered rewrites that don't run.
     fuse

@@ -302,7 +302,9 @@ def _scale(x: Any) -> Any:
 
 def _factors_of(whole: bool, x: Any) -> tuple[Any, Any]:
     if not is_traced(x) and _is_moderate(x):
-        return _factors(x, "full_matrices", whole)
+        # The engine returns a list.
+        q, r = _factors(x, "full_matrices", whole)
+        return q, r
     scale = _scale(x)
     q, r = raw.Qr(input=_by_part(raw.RealDiv, x, scale), full_matrices=whole)
     return q, _by_part(raw.Mul, r, scale)
@@ -312,8 +314,7 @@ def _factors_of(whole: bool, x: Any) -> tuple[Any, Any]:
 @worked_around("squares of numbers overflow and underflow in the engine's")
 @_checked
 def qr(x: Any, /, *, mode: str) -> tuple[Any, Any]:
-    q, r = _factors_of(mode == "complete", x)
-    return q, r
+    return _factors_of(mode == "complete", x)
 
 
 @_finite_only
