@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,10 +19,11 @@ from ._shared import DTYPES, has_address, is_plain
 _WIDE = torch.float32, torch.float64
 # The engine's formulas have third powers of scales, and squares of what they scale.
 _LEAST = {dtype: torch.finfo(dtype).tiny ** 0.25 for dtype in _WIDE}
+_scaled = functools.partial(scaled_root_mean_square, torch)
 
 
 @declines(lambda x, *, axis, eps: not axis, transformed=True)
-@lowered_by(functools.partial(scaled_root_mean_square, torch))
+@lowered_by(_scaled)
 @worked_around("torch's norm of a vector has another gradient at zero, and its squares overflow")
 def root_mean_square(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Any:
     if not has_address(x) or (x.requires_grad and torch.is_grad_enabled()) or not axis:
@@ -32,7 +34,7 @@ def root_mean_square(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Any:
         if not norm.isinf().any():
             root = norm / math.sqrt(math.prod(x.shape[each] for each in axis) or math.nan)
             return torch.hypot(root, root.new_tensor(math.sqrt(eps))).to(x.dtype)
-    return scaled_root_mean_square(torch, x, axis, eps)
+    return _scaled(x, axis, eps)
 
 
 def detach(x: Tensor, /) -> Tensor:
@@ -44,8 +46,24 @@ def _is_declined(x: Any, axis: tuple[int, ...]) -> bool:
     return 0 in x.shape or axis != tuple(range(len(x.shape) - len(axis), len(x.shape)))
 
 
+def _spread(x: Tensor, *, axis: tuple[int, ...], eps: float) -> Tensor:
+    found = root_mean_square(x, axis=axis, eps=eps)
+    return _scaled(x, axis, eps) if found is NotImplemented else found
+
+
+def _normed(
+    spread_of: Callable[..., Tensor], x: Tensor, /, *weights: Tensor, axis: tuple[int, ...], eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    mean = x.mean(axis, keepdim=True)
+    centred = x - mean
+    spread = spread_of(centred, axis=axis, eps=eps)
+    normal = centred / spread
+    return normal * weights[0] + weights[1] if weights else normal, mean, 1 / spread
+
+
 @declines(lambda x, *_, axis, eps: DTYPES[x.dtype] not in _WIDE or 0 in x.shape)
 @for_derivatives
+@lowered_by(functools.partial(_normed, _scaled))
 def norm_with_moments(
     x: Tensor, /, *weights: Tensor, axis: tuple[int, ...], eps: float
 ) -> tuple[Tensor, Tensor, Tensor] | Any:
@@ -61,15 +79,19 @@ def norm_with_moments(
             found, mean, scale = norm.forward(x, weights, eps)
             if _are_moderate(scale):
                 return found, mean, scale
-    mean = x.mean(axis, keepdim=True)
-    centred = x - mean
-    spread = root_mean_square(centred, axis=axis, eps=eps)
-    if spread is NotImplemented:
-        spread = scaled_root_mean_square(torch, centred, axis, eps)
-    normal = centred / spread
-    return normal * weights[0] + weights[1] if weights else normal, mean, 1 / spread
+    return _normed(_spread, x, *weights, axis=axis, eps=eps)
 
 
+def _slopes(
+    g: Tensor, x: Tensor, mean: Tensor, scale: Tensor, /, *weights: Tensor, axis: tuple[int, ...]
+) -> Tensor | tuple[Tensor, ...]:
+    normal, weighed = (x - mean) * scale, g * weights[0] if weights else g
+    slope = weighed - weighed.mean(axis, keepdim=True) - normal * (weighed * normal).mean(axis, keepdim=True)
+    others = [each.sum_to_size(weight.shape) for weight in weights for each in (g * normal, g)]
+    return (slope * scale, *others) if weights else slope * scale
+
+
+@lowered_by(_slopes)
 def norm_backward(
     g: Tensor, x: Tensor, mean: Tensor, scale: Tensor, /, *weights: Tensor, axis: tuple[int, ...]
 ) -> Tensor | tuple[Tensor, ...]:
@@ -78,10 +100,7 @@ def norm_backward(
         if norm is not None:
             found = norm.backward(g, x, mean, scale, weights)
             return found if weights else found[0]
-    normal, weighed = (x - mean) * scale, g * weights[0] if weights else g
-    slope = weighed - weighed.mean(axis, keepdim=True) - normal * (weighed * normal).mean(axis, keepdim=True)
-    others = [each.sum_to_size(weight.shape) for weight in weights for each in (g * normal, g)]
-    return (slope * scale, *others) if weights else slope * scale
+    return _slopes(g, x, mean, scale, *weights, axis=axis)
 
 
 def _is_served(x: Tensor, *others: Tensor) -> bool:
