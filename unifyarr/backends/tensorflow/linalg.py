@@ -270,19 +270,23 @@ def eigvalsh(x: Any, /) -> Any:
 _factors = direct("Qr")
 
 
-def _least_and_most(x: Any) -> tuple[float, float]:
+_greatest = np.maximum.reduce
+
+
+@functools.cache
+def _least_and_most(dtype: Any) -> tuple[float, float]:
     # Squares of numbers between these neither overflow nor underflow, nor do sums of a million of them.
-    limits = np.finfo(NUMPY_DTYPES[x.dtype])
+    limits = np.finfo(NUMPY_DTYPES[dtype])
     return math.sqrt(limits.tiny) * 2**10, math.sqrt(limits.max) / 2**10
 
 
 def _is_moderate(x: Any) -> bool:
     values = np.asarray(_values_of(x) if type(x) is EagerTensor else x)
-    least, most = _least_and_most(x)
+    least, most = _least_and_most(x.dtype)
     if not values.size:
         return True
-    sizes = np.abs(values.view(values.real.dtype)).max((-2, -1))
-    return bool(least < sizes.min() and sizes.max() < most)
+    sizes = _greatest(np.abs(values if values.dtype.kind == "f" else values.view(values.real.dtype)), (-2, -1))
+    return bool(least < sizes < most if sizes.ndim == 0 else least < sizes.min() and sizes.max() < most)
 
 
 def _by_part(operation: Any, x: Any, number: Any) -> Any:
@@ -293,7 +297,7 @@ def _scale(x: Any) -> Any:
     """Return the greatest part of an element of each matrix that isn't moderate, and 1 for all others."""
     size = raw.Maximum(*map(raw.Abs, parts(x))) if x.dtype in COMPLEX else raw.Abs(x)
     greatest_of = raw.Max(input=size, axis=integers(x.ndim - 2, x.ndim - 1), keep_dims=True)
-    least, most = (scalar(each, greatest_of) for each in _least_and_most(x))
+    least, most = (scalar(each, greatest_of) for each in _least_and_most(x.dtype))
     one = raw.OnesLike(x=greatest_of)
     outside = raw.LogicalOr(x=raw.Less(x=greatest_of, y=least), y=raw.Greater(x=greatest_of, y=most))
     usable = raw.LogicalAnd(x=raw.IsFinite(x=greatest_of), y=truth(greatest_of))
