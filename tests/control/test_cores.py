@@ -25,19 +25,6 @@ def numpy_alone() -> Any:
         yield
 
 
-@pytest.fixture
-def loops(monkeypatch: pytest.MonkeyPatch) -> list[Stages]:
-    """The loops that are made for the compiled part."""
-    made: list[Stages] = []
-
-    def noted(*args: Any) -> Stages:
-        made.append(Stages(*args))
-        return made[-1]
-
-    monkeypatch.setattr("unifyarr.graph.loops.stages.Stages", noted)
-    return made
-
-
 def definite(n: int, dtype: Any = "f8") -> Any:
     a = np.random.default_rng(n).normal(size=(n, n))
     return ua.asarray((a @ a.T + n * np.eye(n)).astype(dtype))

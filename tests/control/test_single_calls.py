@@ -23,19 +23,6 @@ pytestmark = pytest.mark.skipif(not machine.is_compiled(), reason="the package w
 REDUCED = ["?", "i1", "i8", "u2", "f4", "f8", "F", "D"]
 
 
-@pytest.fixture
-def loops(monkeypatch: pytest.MonkeyPatch) -> list[Stages]:
-    """The loops that are made for the compiled part."""
-    made: list[Stages] = []
-
-    def noted(*args: Any) -> Stages:
-        made.append(Stages(*args))
-        return made[-1]
-
-    monkeypatch.setattr("unifyarr.graph.loops.stages.Stages", noted)
-    return made
-
-
 def assert_staged(backend: str, loops: list[Stages], calls: bool = False) -> None:
     """Assert that loops are run by the compiled part, and that Python isn't called between steps, or is.
 

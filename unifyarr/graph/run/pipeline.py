@@ -202,7 +202,7 @@ def _merge(fgraph: FunctionGraph, task: Rewriting) -> None:
     merge(fgraph)
     pairs = list(commuted(fgraph))
     if pairs and task.backend.has_strides:
-        # Of operands that lie in different orders, the first one may decide how the result lies.
+        # The first of operands that lie in different orders may decide how the result lies.
         strides = Layouts(fgraph, task.backend, task.strides, task.free).strides
         alike = [[strides[each.outputs[0]] for each in pair] for pair in pairs]
         pairs = [pair for pair, (one, two) in zip(pairs, alike, strict=True) if one is not None and one == two]

@@ -34,11 +34,11 @@ def listed(identities: list[Identity[Formula]], before: str, after: str, why: st
 
 
 def first(identities: list[Identity[Callable[[Given], Variable | None]]], given: Given) -> Variable | None:
-    """Return what the first formula gives that fits, ``None`` if none does."""
+    """Return the result of the first formula that fits, ``None`` if none does."""
     return next((found for each in identities if (found := each.formula(given)) is not None), None)
 
 
-# What was made while one graph is rewritten, by the function and what it was given.
+# The variables that were made while one graph is rewritten, by the function and its arguments.
 _made: ContextVar[dict[Hashable, Variable]] = ContextVar("unifyarr_stabilizing")
 
 

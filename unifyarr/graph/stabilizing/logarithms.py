@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,7 @@ from .matching import (
 from .monomials import Factor, Monomial, factored
 
 OfVariable = Callable[[Variable], Variable | None]
-# Of what is never negative, and of anything.
+# Logarithms of variables that are never negative, of any, and ``log1p``.
 POSITIVE: list[Identity[OfVariable]] = []
 LOGARITHMS: list[Identity[OfVariable]] = []
 LOG1P: list[Identity[OfVariable]] = []
@@ -116,18 +117,17 @@ def _of_product(variable: Variable) -> Variable | None:
     product = factored(variable)
     if product is None:
         return None
-    total, rest = None, Monomial(product.sign, dict(product.powers))
+    terms, rest = [], Monomial(product.sign, dict(product.powers))
     for factor, power in product.powers.items():
         found = first(POSITIVE, factor.variable)
         if found is not None:
             del rest.powers[factor]
-            term = Factor(found, factor.shape).built()
-            term = term if abs(power) == 1 else made(functions.multiply, term, float(abs(power)))
-            total = _joined(total, term, power > 0)
-    if total is None or (rest.sign < 0 and not rest.powers):
+            terms.append((Factor(found, factor.shape).built(), power))
+    if not terms or (rest.sign < 0 and not rest.powers):
         return None
+    total = combined(terms)
     if rest.powers:
-        total = _joined(total, logarithm(rest.built(variable)), True)
+        total = made(functions.add, total, logarithm(rest.built(variable)))
     shape = shape_of(variable)
     return total if shape_of(total) == shape else made(functions.broadcast_to, total, shape)
 
@@ -138,10 +138,17 @@ def logarithm(variable: Variable) -> Variable:
     return made(functions.log, variable) if found is None else found
 
 
-def _joined(total: Variable | None, term: Variable, is_added: bool) -> Variable:
-    if total is None:
-        return term if is_added else negated(term)
-    return made(functions.add if is_added else functions.subtract, total, term)
+def combined(terms: Sequence[tuple[Variable, Fraction]]) -> Variable:
+    """Return the sum of multiples of variables."""
+    total: Variable | None = None
+    for term, factor in terms:
+        multiple = term if abs(factor) == 1 else made(functions.multiply, term, float(abs(factor)))
+        if total is None:
+            total = multiple if factor > 0 else negated(multiple)
+        else:
+            total = made(functions.add if factor > 0 else functions.subtract, total, multiple)
+    assert total is not None
+    return total
 
 
 @_any("log(1 - exp(u)), log(-expm1(u))", "log(-expm1(u)) above -log(2), log1p(-exp(u)) below", "1 - exp(u) cancels")

@@ -86,6 +86,18 @@ def signed(variable: Variable, sign: int = 1) -> tuple[int, Variable]:
     return sign, seen(variable)
 
 
+def power_of(variable: Variable) -> tuple[Variable, float] | None:
+    """Return ``x`` and the number ``k`` if a variable is ``x ** k``, ``square(x)`` or ``x * x``."""
+    node = node_of(variable, "square", "pow", "multiply")
+    if node is None:
+        return None
+    x = seen(node.inputs[0])
+    if is_kernel(node, "pow"):
+        exponent = number(node.inputs[1])
+        return None if exponent is None else (x, exponent)
+    return (x, 2.0) if seen(node.inputs[-1]) is x else None
+
+
 def one_plus_exp(variable: Variable) -> Variable | None:
     """Return ``u`` if a variable is ``1 + exp(u)``."""
     parts = shifted(variable)

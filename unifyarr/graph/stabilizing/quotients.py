@@ -11,7 +11,7 @@ from ... import functions, linalg, nn, special
 from ..core.basic import Variable
 from ..kernels.kernelop import is_kernel
 from .identity import Identity, listed, made
-from .logarithms import negated
+from .logarithms import combined, negated
 from .matching import argument, exp_sum, is_bounded, node_of, one_plus_exp, seen, shape_of, signed
 from .monomials import Factor, Monomial, factored
 
@@ -123,17 +123,9 @@ def _by_difference(product: Monomial) -> bool:
     found = _powers_of_exp(product)
     if len(found) < 2:
         return False
-    total: Variable | None = None
-    for factor, u, power in found:
+    for factor, _, _ in found:
         del product.powers[factor]
-        term = Factor(u, factor.shape).built()
-        if abs(power) != 1:
-            term = made(functions.multiply, term, float(abs(power)))
-        if total is None:
-            total = term if power > 0 else negated(term)
-        else:
-            total = made(functions.add if power > 0 else functions.subtract, total, term)
-    assert total is not None
+    total = combined([(Factor(u, factor.shape).built(), power) for factor, u, power in found])
     product.times(Factor(made(functions.exp, total), shape_of(total) or ()))
     return True
 

@@ -16,7 +16,7 @@ from ..core.rewriting import canonicalize, merge
 from ..kernels.kernelop import KernelOp
 from .identity import Identity, first, listed, made, making_once
 from .logarithms import LOG1P, LOGARITHMS, POSITIVE, negated
-from .matching import argument, node_of, number, seen, shape_of, shifted, static
+from .matching import argument, node_of, number, power_of, seen, shape_of, shifted, static
 from .monomials import factored
 from .quotients import QUOTIENTS, quotient
 
@@ -82,15 +82,8 @@ def _erf(node: Apply) -> Variable | None:
 
 @_root("sqrt(x**2), sqrt(x**(2 * k))", "abs(x), abs(x)**k", "x**2 overflows, or is 0")
 def _sqrt_of_power(node: Apply) -> Variable | None:
-    inner = node_of(node.inputs[0], "square", "pow", "multiply")
-    if inner is None:
-        return None
-    x = seen(inner.inputs[0])
-    if inner.op.name == "multiply":
-        power = 2.0 if seen(inner.inputs[1]) is x else None
-    else:
-        power = 2.0 if inner.op.name == "square" else number(inner.inputs[1])
-    if power is None or power % 2 or power <= 0 or shape_of(x) != shape_of(node.outputs[0]):
+    x, power = power_of(node.inputs[0]) or (None, 0.0)
+    if x is None or power % 2 or power <= 0 or shape_of(x) != shape_of(node.outputs[0]):
         return None
     found = made(functions.abs, x)
     return found if power == 2 else made(functions.pow, found, power / 2)
@@ -101,18 +94,9 @@ def _hypot(node: Apply) -> Variable | None:
     inner = node_of(node.inputs[0], "add")
     if inner is None:
         return None
-    squares = [_squared(each) for each in inner.inputs]
-    return None if None in squares else made(functions.hypot, *squares)
-
-
-def _squared(variable: Variable) -> Variable | None:
-    node = node_of(variable, "square", "pow", "multiply")
-    if node is None:
-        return None
-    x = seen(node.inputs[0])
-    if node.op.name == "multiply":
-        return x if seen(node.inputs[1]) is x else None
-    return x if node.op.name == "square" or number(node.inputs[1]) == 2 else None
+    powers = [power_of(each) for each in inner.inputs]
+    squared = [each[0] for each in powers if each is not None and each[1] == 2]
+    return made(functions.hypot, *squared) if len(squared) == 2 else None
 
 
 @listed(SQUARES, "sqrt(x)**2", "x where it isn't negative", "the root is rounded")
