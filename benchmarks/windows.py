@@ -30,7 +30,7 @@ def drawn(*shapes: tuple[int, ...]) -> list[np.ndarray]:
 
 
 def standardized(x: Any, axis: tuple[int, ...], weight: Any, bias: Any) -> Any:
-    """Return what normalisation on JAX is by hand."""
+    """Normalise an array of JAX by hand."""
     centred = x - x.mean(axis, keepdims=True)
     return (
         centred * (((centred**2).mean(axis, keepdims=True) + 1e-5) ** -0.5 * weight[:, None, None])

@@ -86,7 +86,7 @@ def step(xp: Any, temperature: Any, east: Any, north: Any, up: Any, mask: Any, m
 
 
 def steps(one: Callable[..., Any], copied: Callable[[], Any], rest: Any) -> Callable[[], Any]:
-    """Return what runs the steps in a copy."""
+    """Return a function that runs the steps on a copy of the state."""
 
     def run() -> Any:
         state = copied()

@@ -82,7 +82,7 @@ def of_matrices(draw: random.Random, pool: list[ua.Array]) -> None:
 
 
 def picked(draw: random.Random, x: ua.Array) -> ua.Array:
-    """Return what an index that is computed picks of an array, or the array after a write there."""
+    """Read an array at an index that is computed, or write there and return the array."""
     if not x.ndim or not x.size:
         return x
     place = ua.argmax(x) % len(x) - draw.choice([0, 0, len(x)])

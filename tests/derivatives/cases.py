@@ -248,7 +248,7 @@ def convolutions() -> Iterator[Case]:
         yield "fold", (real(2, 3, *window, *count),), {**moves, "lengths": lengths}
         x, sizes = real(2, 3, *lengths), {**moves, "window": window}
         yield "window_max", (x,), sizes
-        # Of greatest elements that aren't those of the windows, too.
+        # This covers the greatest elements of no window, too.
         chosen = tuple([slice(None, s * n, s) for n, s in zip(count, stride, strict=True)])
         yield "window_max_backward", (real(2, 3, *count, seed=1), x, x[:, :, *chosen]), sizes
 

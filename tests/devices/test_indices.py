@@ -141,7 +141,7 @@ def test_indices_are_checked_once_until_they_are_written(backend: str) -> None:
         ua.take(x, places, axis=0)
     assert not any(events[kind] for kind in UNFORGIVEN)
     with pytest.raises(IndexError):
-        # What is known of other sizes isn't enough.
+        # A check against another length isn't enough.
         ua.take(x[:2], there(PLACES), axis=0)
 
 

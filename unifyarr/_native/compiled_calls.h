@@ -8,11 +8,11 @@ enum { PART_ARRAY, PART_KEYED, PART_FLOAT, PART_EQUAL, PART_TUPLE, PART_LIST, PA
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    /* Parts of the arguments by place and by name, and the names. */
+    /* The parts of positional and keyword arguments, and the keywords. */
     PyObject *args, *kwargs, *names;
-    /* What gives keys of leaves; what tests arrays and gives their natives, and arrays that it tests after those of the call. */
+    /* A function for the keys of leaves, the guard of arrays, which returns their natives, and captured arrays that it tests too. */
     PyObject *key, *guard, *captured;
-    /* What serves a call: it takes leaves, and natives if it's `of_natives`; or, if it's `whole`, leaves in a list, arguments by
+    /* The function that serves a call. It takes leaves, and natives if it's `of_natives`; if it's `whole`, leaves in a list, arguments by
        place, and those by name. */
     PyObject *serve, *general;
     PyObject *weak_references;
@@ -160,7 +160,7 @@ static int pack_arguments(PyObject *const *args, Py_ssize_t count, PyObject *nam
     return *by_name ? 0 : -1;
 }
 
-/* What serves a call as a whole makes of it, or the general way where there are no leaves. */
+/* Serve a call as a whole, or take the general way where there are no leaves. */
 static PyObject *serve_whole(const CompiledCall *call, const Opened *opened, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     PyObject *by_place = NULL, *by_name = NULL, *result = NULL, *leaves = opened ? PyList_New(opened->count) : NULL;
@@ -191,7 +191,7 @@ static PyObject *serve_call(Opened *opened, PyObject *const *args, Py_ssize_t co
         return Py_NewRef(Py_NotImplemented);
     }
     if (!call->of_natives) {
-        /* What refers to a native keeps a write from using its memory. */
+        /* A second reference to a native keeps a write from using its memory. */
         Py_CLEAR(natives);
     }
     if (call->whole) {

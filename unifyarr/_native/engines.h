@@ -70,7 +70,7 @@ typedef struct {
     PyObject *selecting;
     /* Whether it writes its arrays. */
     int is_mutable;
-    /* What reads these of a native sooner than by name. */
+    /* Getters that read these of a native sooner than a lookup by name. */
     const PyGetSetDef *nbytes, *dtype, *shape, *writable;
     /* What describes its natives, or NULL. */
     const Exchange *exchange;

@@ -86,7 +86,7 @@ static PyObject *is_finite(PyObject *module, PyObject *native)
     return PyBool_FromLong(are_finite(&floats));
 }
 
-/* What a kernel asks of all natives that it's called with. */
+/* Conditions that a kernel puts on all natives that it's called with. */
 enum { ASKS_UNWATCHED = 1, ASKS_FINITE = 2, ASKS_FIRST = 4 };
 
 /* A kernel for natives of which some questions are answered with yes, and one for all others. */

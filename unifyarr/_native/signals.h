@@ -38,7 +38,7 @@ static const int WATCHED[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGALRM, SIGVT
                               SIGPROF, SIGUSR1, SIGUSR2, SIGXCPU, SIGCHLD};
 enum { COUNT = sizeof(WATCHED) / sizeof(*WATCHED) };
 
-/* Which of them came, and how many undisturbed calls run, one within the other. A thread of an engine's may be in the
+/* The signals that came, and how many undisturbed calls run, one within the other. A thread of an engine's may be in the
    middle of `note` when the call has ended: it hands on what came then. */
 static atomic_int came[COUNT], running = 0;
 static PyOS_sighandler_t handler_of_python = NULL;

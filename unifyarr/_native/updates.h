@@ -39,7 +39,7 @@ static int can_write(PyObject *const *natives, PyObject *const *values, Py_ssize
     return can;
 }
 
-/* Of more bytes NumPy lets other threads run while it copies them. */
+/* NumPy lets other threads run while it copies more bytes than this. */
 enum { FEW_BYTES = 1 << 12 };
 
 static int write_one(PyObject *native, PyObject *value)

@@ -42,7 +42,7 @@ def _reduced(
     initial: Any,
     where: Any,
 ) -> Array:
-    """Return what the main function gives where it can, and otherwise a reduction by the ufunc."""
+    """Reduce by the main function where it can, and otherwise by the ufunc."""
     if initial is NO_VALUE and where is NO_VALUE and dtype is None:
         if out is None:
             try:

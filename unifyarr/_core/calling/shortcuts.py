@@ -229,7 +229,7 @@ def _guard(program: Builder, backend: Handle, *, asked: bool, watches_gradients:
     It is ``asked`` whether a trace runs, unless the dispatcher looks at that.
     """
     if not backend.mutable:
-        # What is made inside a trace is marked as its own, even where it's known. A record or a batch of an engine that
+        # An array that is made inside a trace belongs to it, even if it's known. A record or a batch of an engine that
         # writes in place has no traces.
         if asked and (backend.around is backend or not backend.around.mutable):
             program.decline_traces()

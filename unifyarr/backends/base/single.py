@@ -29,5 +29,5 @@ class Fold(NamedTuple):
 
 
 def picks(x: object, *others: object) -> Picks | None:
-    """Return what ``gather`` and ``scatter`` do."""
+    """Return how ``gather`` and ``scatter`` pick elements, ``None`` without indices."""
     return Picks(0) if others else None

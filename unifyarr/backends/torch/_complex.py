@@ -45,7 +45,7 @@ _HALF = torch.tensor(0.5 - 0.5j)
 def reciprocal(x: Tensor) -> Tensor:
     if x.is_cpu and is_plain(x) and _scales():
         found = torch.reciprocal(x)
-        # Of zeros, infinities and NaN a product is NaN.
+        # The product is NaN if there are zeros, infinities or NaN.
         if cmath.isfinite(torch.dot(x.reshape(-1), found.reshape(-1)).item()):
             return found
     return _smiths(x)

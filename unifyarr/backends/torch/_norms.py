@@ -46,18 +46,18 @@ class Norm:
 
 
 class _OfRows(Norm):
-    """Of the last axes, along which the weights lie, too."""
+    """A layer norm: along the last axes, as the weights are."""
 
     def _forward(self, x: Tensor, weight: Any, bias: Any, eps: float) -> Any:
         return torch.native_layer_norm(x, self.factors, weight, bias, eps)
 
     def _backward(self, g: Tensor, x: Tensor, mean: Tensor, scale: Tensor, weight: Any, mask: Any) -> Any:
-        # Of the bias, which is like the weight, only the type is asked.
+        # The engine looks at the type of the bias alone, which is that of the weight.
         return _private.layer_norm_backward(g, x, self.factors, mean, scale, weight, weight, mask)
 
 
 class _OfGroups(Norm):
-    """Of groups of channels, with a weight for each channel."""
+    """A group norm, with a weight for each channel."""
 
     def _sizes(self) -> tuple[int, int, int, int]:
         images, channels, length = self.given
@@ -73,7 +73,7 @@ class _OfGroups(Norm):
 
 
 class _OfChannels(Norm):
-    """Of all axes but that of channels, with a weight for each."""
+    """A batch norm: along all axes but that of channels, with a weight for each channel."""
 
     def _forward(self, x: Tensor, weight: Any, bias: Any, eps: float) -> Any:
         return torch.native_batch_norm(x, weight, bias, None, None, True, 0.0, eps)

@@ -92,7 +92,7 @@ class StraightCall:
         self._guarded = [place for place in program.arrays if is_guarded(leaves[place])]
         self._in_core, self._writes = core is not None and can_guard(), writes_arguments(program, leaves)
         self._is_whole = not self._writes and not self._is_straight()
-        # What refers to a native keeps a write from using its memory.
+        # A second reference to a native keeps a write from using its memory.
         self._given = [] if self._writes or self._is_whole else self._guarded
         # Whether one test is of the memory of all arrays, those that were captured included.
         self._with_memory = self._in_core and bool(self._given) and knows_memory(self._backend)
@@ -110,10 +110,10 @@ class StraightCall:
         arrays = [*(self._leaves[place] for place in program.arrays), *program.made.captured]
         return all(is_guarded(x) and backend.read(x._native) is x._native for x in arrays)
 
-    # What was passed
+    # Opening the arguments
 
     def opened(self, spec: Any, general: General) -> Call:
-        """Return what opens the arguments of a call, has it served, and takes the general way for others."""
+        """Return a call that opens its arguments and has them served, or takes the general way."""
         args, kwargs = unflatten(spec, [Leaf(place) for place in range(len(self._leaves))])
         try:
             if self._in_core:
@@ -249,7 +249,7 @@ class StraightCall:
             return []
         run = writing(program) if self._writes else program.executor()
         results: list[Hashable] = [("result", number) for number in range(count)]
-        # What is written in place isn't looked at again.
+        # Arrays that are written in place aren't looked at again.
         operation, filled = (SPREAD, results) if program.made.computed else (CALL, ["done"])
         builder.add(operation, (run.run if isinstance(run, Schedule) else run, ()), natives, filled)
         found = results[stores:]
@@ -292,7 +292,7 @@ class StraightCall:
 
 
 def whole(program: Program, function: Call) -> Call:
-    """Return what serves calls of a function as a whole."""
+    """Return a function that serves calls of another one as a whole."""
     backend, engine, arrays = program.crossing.array_backend, program.backend.name, program.arrays
 
     def serve(leaves: list[Any], args: tuple[object, ...], kwargs: dict[str, object]) -> object:
@@ -314,7 +314,7 @@ def writes_arguments(program: Program, leaves: Sequence[Any]) -> bool:
 
 
 def writing(program: Program) -> Call:
-    """Return what runs a graph that writes to arguments, of these, what was captured, and natives of scalars."""
+    """Return a function of arguments, captured arrays and scalars that runs a graph which writes to arguments."""
     count, how = len(program.arrays) + len(program.made.captured), program.handling
 
     def write(*given: Any) -> Any:
@@ -330,7 +330,7 @@ def _in_blocks_apart(backend: Handle, *natives: Any) -> bool:
 
 
 def clashing(program: Program) -> Callable[..., bool]:
-    """Return what tells of natives, followed by their arrays, whether a program can't write to them.
+    """Return a test of natives, followed by their arrays: whether a program can't write to them.
 
     It raises where the engine forbids it.
     """
