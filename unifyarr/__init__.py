@@ -89,7 +89,10 @@ _LATER = {
     "portable": "_portable",
     "set_num_threads": "graph.fusion.threads",
     "show_versions": "_versions",
-    **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "control"),
+    **dict.fromkeys(
+        ("associative_scan", "check", "cond", "debug_print", "fori_loop", "map", "scan", "switch", "while_loop"),
+        "control",
+    ),
     **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp"), "transformations"),
     **dict.fromkeys(("jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"), "transformations"),
 }

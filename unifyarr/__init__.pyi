@@ -73,7 +73,9 @@ from ._portable import portable as portable
 from .graph.fusion.threads import set_num_threads as set_num_threads
 from ._versions import show_versions as show_versions
 from .control import associative_scan as associative_scan
+from .control import check as check
 from .control import cond as cond
+from .control import debug_print as debug_print
 from .control import fori_loop as fori_loop
 from .control import map as map
 from .control import scan as scan

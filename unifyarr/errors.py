@@ -99,6 +99,10 @@ class LostStateError(TraceError):
     """
 
 
+class CheckError(UnifyarrError, ValueError):
+    """A condition that ``check`` was given doesn't hold."""
+
+
 class LostDerivativeError(UnifyarrError, RuntimeError):
     """A value whose derivative is being taken would leave its engine, where no derivative follows it."""
 

@@ -3,6 +3,7 @@
 from .associative import associative_scan
 from .branches import cond, switch
 from .counted import fori_loop, map
+from .effects import check, debug_print
 from .loops import scan, while_loop
 
-__all__ = ["associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"]
+__all__ = ["associative_scan", "check", "cond", "debug_print", "fori_loop", "map", "scan", "switch", "while_loop"]

@@ -34,9 +34,11 @@ def staged(function: Callable[[], Any], like: Array) -> Any:
     backend = like._backend
     leaves, spec = flatten(((), {}))
     made = trace_call(function, leaves, spec, Staging(Crossing(backend)))
-    run = Schedule(FunctionGraph(made.inputs, [*made.updates.values(), *made.computed]), {})
+    run = Schedule(FunctionGraph(made.inputs, [*made.updates.values(), *made.computed, *made.effects]), {})
     results = run(*map(read, made.captured))
     count = len(made.updates)
     for place, native in zip(made.updates, results[:count], strict=True):
         assign(made.captured[place], native)
-    return made.returned(made.captured, [wrap(native, backend) for native in results[count:]])
+    return made.returned(
+        made.captured, [wrap(native, backend) for native in results[count : count + len(made.computed)]]
+    )

@@ -13,6 +13,7 @@ from .._core.values.arguments import check_callable
 from .._core.values.called import boundary
 from ..derivatives.walks.forward import push
 from ..derivatives.walks.reverse import pull
+from ..modes.side_effects import silenced
 from ..modes.tape.entries import Taped, at_places
 from ..modes.tape.function_calls import (
     Apart,
@@ -126,7 +127,7 @@ class _Held:
     def _again(self, handle: Handle, natives: Sequence[Any]) -> list[Any]:
         """Return natives of the outputs, for those of a record of a backend in the places of what was given and met."""
         scope = Apart(handle, self._generation)
-        with scope.running():
+        with scope.running(), silenced():
             arrays = wrapped(natives, scope.handle)
             count = len(self._given.places)
             scope.puts(self._met, arrays[count:])

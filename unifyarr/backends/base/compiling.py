@@ -64,6 +64,18 @@ class Compiling(Memory[Native], Devices[Native]):
         """
         return function
 
+    def observed(self, function: Callable[..., Any], natives: Sequence[Native], link: Native | None) -> Any:
+        """Have a function called with the values of natives, as NumPy's arrays, where the engine hides values.
+
+        A program that the engine compiles calls it each time that it runs. With a ``link``, a 0-d int32, the function
+        takes its value first, and returns another one: return that as a native. So calls have an order, and none is
+        left out. Without, what the function returns doesn't count.
+        """
+        raise BackendFeatureError(
+            f"{type(self).__module__} hides the values of arrays here, and calls no function with them: print and "
+            "check outside of the engine's own transformation"
+        )
+
     def graph_compilers(self) -> Mapping[str, GraphCompiler]:
         """Return the engine's compilers of parts of graphs, by the names that ``compile(fuse=)`` takes."""
         return {}

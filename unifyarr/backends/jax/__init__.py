@@ -123,6 +123,7 @@ class Backend(base.Backend[Any]):
             return super().on_host(function, natives, types)
         return transformations.called_back(function, natives, types())
 
+    observed = staticmethod(transformations.observed)
     later = staticmethod(transformations.later)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)

@@ -7,14 +7,19 @@ Where TensorFlow's gradients of complex arrays are the conjugates of JAX's, they
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
+from ...errors import BackendFeatureError
 from ._devices import beside, runs_beside
 from ._engine import COMPLEX, TENSORFLOW_DTYPES, tf
 
 Function = Callable[..., Any]
+
+# Whether a function is traced for one element of a batch.
+_in_vmap: ContextVar[bool] = ContextVar("unifyarr_tensorflow_vmap", default=False)
 
 
 def _conjugates(arrays: Sequence[Any]) -> list[Any]:
@@ -55,8 +60,12 @@ def vmap(function: Function, arrays: Sequence[Any]) -> list[Any]:
     """Return the results of a function, which returns one list, for each element of the first axes."""
 
     def each(arrays: Sequence[Any]) -> list[Any]:
-        # A result may be a constant from outside of the graph.
-        return [tf.identity(x) for x in function(*arrays)]
+        token = _in_vmap.set(True)
+        try:
+            # A result may be a constant from outside of the graph.
+            return [tf.identity(x) for x in function(*arrays)]
+        finally:
+            _in_vmap.reset(token)
 
     def mapped(*arrays: Any) -> list[Any]:
         return list(tf.vectorized_map(each, list(arrays), fallback_to_while_loop=True, warn=False))
@@ -98,6 +107,19 @@ def called_back(function: Function, natives: Sequence[Any], types: Sequence[Any]
     for result, each in zip(results, types, strict=True):
         result.set_shape(each.shape)
     return results
+
+
+def observed(function: Function, natives: Sequence[Any], link: Any) -> Any:
+    """Have a function called with values whenever the program runs; with a link in an order."""
+    if link is None:
+        if _in_vmap.get():
+            raise BackendFeatureError(
+                "TensorFlow calls Python for one element of its own vmap alone: leave backend= out, or print outside"
+            )
+        return tf.numpy_function(lambda *values: function(*values) or np.int32(0), natives, tf.int32)
+    result = tf.numpy_function(function, [link, *natives], tf.int32)
+    result.set_shape(())
+    return result
 
 
 def later(native: Any, after: Sequence[Any]) -> Any:

@@ -241,6 +241,8 @@ class Op(Declarations):
     can_wait = False
     # Whether it surely ends, or raises.
     ends = True
+    # Whether it may raise because of values, where it isn't known by its kernels.
+    raises = False
 
     def views(self, node: Apply) -> IOMap:
         """Return a map: output that may be a view -> inputs that it may share memory with."""

@@ -242,10 +242,11 @@ def is_on_mutable(node: Apply) -> bool:
 
 def folded(node: Apply) -> Sequence[Native] | None:
     """Return the values of a node whose inputs are constants, or ``None`` if they are large or undefined."""
-    # An operation that people made may not always compute the same.
+    # An operation that people made may not always compute the same, and an effect belongs to each run.
     if (
         is_kernel(node, "empty")
         or is_users(node.op)
+        or node.op.raises
         or any(variable.type is None or prod(_shape(variable)) > SMALL for variable in node.outputs)
     ):
         return None

@@ -19,7 +19,7 @@ def may_fail(node: Apply) -> bool:
 
 def _refuses_values(part: Op, node: Apply) -> bool:
     if not isinstance(part, (KernelOp, UserOp)):
-        return is_users(part)
+        return part.raises or is_users(part)
     fails = part.record.fails
     if fails is Fails.INTEGERS:
         return any(each.type is None or each.type.dtype.kind in "biu" for each in node.outputs)

@@ -101,7 +101,7 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
 
 
 # Attributes that follow from a body's graph and are made on first use.
-_DERIVED = frozenset({"pure", "_plain", "rewritten", "in_place", "by_steps", "checked", "_was_run"})
+_DERIVED = frozenset({"pure", "_plain", "rewritten", "in_place", "by_steps", "checked", "has_effects", "_was_run"})
 
 
 class Body:
@@ -135,6 +135,11 @@ class Body:
         self.types = [known_type(each) for each in outputs]
         canonicalize(self.fgraph, RULES)
         merge(self.fgraph)
+
+    @cached_property
+    def has_effects(self) -> bool:
+        """Whether a step prints or checks: it isn't run again then after it has failed."""
+        return any(part.raises for node in self.fgraph.apply_nodes for part in node.op.parts())
 
     def __getstate__(self) -> dict[str, object]:
         # What runs it is made again where it's loaded.

@@ -67,7 +67,9 @@ def while_loop(trace: Trace, condition: Function, body: Function, carry: Sequenc
     """Return what is carried once ``condition`` is false; both are functions of what is carried."""
     bodies = Bodies(trace, [condition, body], carry)
     if any(each.written is not None for each in bodies.found[0].captured):
-        raise InplaceUpdateError("the condition of while_loop() writes to an array from outside: let the body do it")
+        raise InplaceUpdateError(
+            "the condition of while_loop() writes to an array from outside, prints or checks: let the body do it"
+        )
     holds = bodies.body(0, bodies.found[0].results, 0)
     run = bodies.body(1, [*bodies.found[1].results, *bodies.ends(1)], bodies.carried)
     made = bodies.node(lambda: WhileOp(holds, run, bodies.carried), run.types)

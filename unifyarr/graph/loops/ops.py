@@ -160,7 +160,7 @@ class ScanOp(BodiesOp):
     def stages(self) -> Stages | None:
         """What runs all steps in the compiled part, if it can."""
         (body,) = self.bodies
-        if not body.is_on_host:
+        if not body.is_on_host or body.has_effects:
             return None
         return stages_of(self.backend, [body.rewritten], body.strides, self.carried, self.rows, self.waits)
 
@@ -217,7 +217,7 @@ class WhileOp(BodiesOp):
     @cached_property
     def stages(self) -> Stages | None:
         """What runs all steps in the compiled part, if it can."""
-        if not all(each.is_on_host for each in self.bodies):
+        if not all(each.is_on_host and not each.has_effects for each in self.bodies):
             return None
         graphs, strides = [each.rewritten for each in self.bodies], self.bodies[0].strides
         return stages_of(self.backend, graphs, strides, self.carried, wait=self.waits)

@@ -18,6 +18,7 @@ from ..._core.values.native import Native
 from ...errors import BadOptimization, StochasticOrder
 from ...modes.body_checks import check_outcome, outcome_of
 from ...modes.kind_checks import check_parts, parts_of
+from ...modes.side_effects import silenced
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.history import History
@@ -84,7 +85,9 @@ class DebugProgram:
         before = list(map(self._copy, natives))
         with checked(True):
             try:
-                return self._run(natives, self._reference(before))
+                with silenced():
+                    reference = self._reference(before)
+                return self._run(natives, reference)
             except BaseException:
                 if self.backend.mutable:
                     restore(self.backend, natives, before)

@@ -15,6 +15,7 @@ from ..._core.values.native import Native
 from ..._core.writing.inplace import check_target, finish_all, put
 from ..._core.writing.write_log import tell_copied
 from ...errors import BackendFeatureError, CompileWarning
+from ...modes.side_effects import raise_noted
 from ...modes.trace.crossing import Crossing, Store, stores_of
 from ...modes.trace.trace import Trace, trace_call
 from ...modes.trace.traced import device_of
@@ -137,12 +138,14 @@ class Program:
             from .debugmode import DebugProgram
 
             checked = DebugProgram(self._rewriting.reference(traced), self._rewriting, self.backend)
-            self.fgraph, self._executors[()] = checked.fgraph, checked
+            self.fgraph, self._executors[()] = checked.fgraph, self._ended(checked)
         else:
             self._rewriting(traced)
             self.fgraph = traced
         # A graph that the engine compiles as a whole returns natives that nothing else refers to.
-        self.returns_new = self.backend.destroys and not self.crossing.two_engines and self.options.mode != "debug"
+        # A check that fails leaves arguments as they were, so that none is used up.
+        writes_new = self.backend.destroys and not self.made.effects
+        self.returns_new = writes_new and not self.crossing.two_engines and self.options.mode != "debug"
         self.reusing = self._results_reusing() if self.returns_new else {}
         # Donated argument -> the result that takes its memory.
         self._result_in = {place: number for number, place in enumerate(self.written)} | self.reusing
@@ -150,7 +153,9 @@ class Program:
         self.handling, self._by_steps = self._handling(candidates - self.deferred), self._handling(set())
 
     def _traced(self) -> FunctionGraph:
-        return FunctionGraph(self.made.inputs, [*(each.value for each in self.stores), *self.made.computed])
+        return FunctionGraph(
+            self.made.inputs, [*(each.value for each in self.stores), *self.made.computed, *self.made.effects]
+        )
 
     def by_single_steps(self) -> FunctionGraph:
         """Return the graph that would run if nothing were fused."""
@@ -206,8 +211,20 @@ class Program:
             found = executor(
                 self.fgraph, self.backend, borrow=borrow, donate=donate, exact=exact, bound=bound, joined=joined
             )
-            self._executors[donated] = found
+            found = self._executors[donated] = self._ended(found)
         return found
+
+    def _ended(self, run: Executor) -> Executor:
+        """Return what runs the graph, and raises what a check has found before anything is written back."""
+        if not self.made.effects:
+            return run
+
+        def run_to_end(*natives: Native) -> Sequence[Any]:
+            *results, chain = run(*natives)
+            raise_noted(int(self.backend.to_numpy(chain)))
+            return results
+
+        return run_to_end
 
     @property
     def refusal(self) -> str | None:
@@ -305,7 +322,7 @@ class Program:
         natives += scalars
         if not (how.donated or how.rebound or how.assigned or self.crossing.two_engines):
             # Nothing is written.
-            return list((run or self.executor(()))(*natives))
+            return list((self._ended(run) if run else self.executor(()))(*natives))
         writing, pending = Writing(), []
         used_up: list[int] = []
         is_free = self.backend.trace() is None
@@ -329,7 +346,7 @@ class Program:
                         taken.number = len(used_up)
                 used_up.append(place)
             self._copies += copies
-            run = run or self.executor(tuple(used_up))
+            run = self._ended(run) if run else self.executor(tuple(used_up))
             results = list(run(*natives, results=writing.results) if used_up else run(*natives))
             if self.crossing.two_engines:
                 results = [self.crossing.copy_back(each) for each in results]

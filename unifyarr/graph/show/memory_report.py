@@ -186,7 +186,7 @@ def _of_program(program: Program) -> ProgramMemory:
     made, fgraph = program.made, program.fgraph
     # An engine with immutable arrays computes views into memory of their own.
     views = bool(program.backend.mutable)
-    traced = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
+    traced = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed, *made.effects])
     before = lifetimes(traced, traced.toposort(), {}, views=views)
     nodes = settled(fgraph)
     after = lifetimes(fgraph, nodes, memory_plan(fgraph, order=nodes), views=views)

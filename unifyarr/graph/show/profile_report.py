@@ -8,6 +8,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from ...modes.side_effects import silenced
 from ..core.basic import Apply
 from ..core.memory import memory_plan
 from ..core.names import bytes_of
@@ -183,7 +184,8 @@ class _TimedRun:
         if not self.backend.mutable:
             # Such an engine compiles each kernel at its first call. It writes nothing in place, so that running twice
             # is harmless.
-            self.schedule(*natives)
+            with silenced():
+                self.schedule(*natives)
             for timer in self.timers:
                 timer.reset()
         self.warming = perf_counter() - start

@@ -18,6 +18,7 @@ from ...derivatives.walks.forward import push
 from ...derivatives.walks.reverse import pull
 from ..mode import Level
 from ..rule_kernels import Kernels
+from ..side_effects import silenced
 from .entries import NotInline, Tape, Taped, at_places, is_floating
 
 # Takes natives of a record, and returns some.
@@ -49,7 +50,8 @@ class _Walk:
         """Return the cotangents of natives at some places, given those of results by their places."""
         values = self._kept(natives)
         leaves, given = self._tape.leaves(values, places)
-        found = run(*given)
+        with silenced():
+            found = run(*given)
         pairs = [(found[place], each) for place, each in cotangents.items()]
         lift = None if self._batch is None else self._batch.enter
         return pull(self._k, self._k, pairs, leaves, [values[place] for place in places], lift=lift)
@@ -59,7 +61,8 @@ class _Walk:
     ) -> tuple[Sequence[Taped], list[Native]]:
         """Return the results, and the tangents of results, given those of natives at some places."""
         leaves, given = self._tape.leaves(self._kept(natives), places)
-        found = run(*given)
+        with silenced():
+            found = run(*given)
         return found, push(self._tape, found, dict(zip(leaves, tangents, strict=True)), batch=self._batch)
 
 

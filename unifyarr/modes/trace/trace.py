@@ -68,6 +68,8 @@ class Trace(Capturing):
         # The strides of variables, as far as somebody asked for them.
         self.layouts: dict[Variable, tuple[int, ...]] = {}
         self._made = MadeInTrace()
+        # What orders effects, once there's one.
+        self.chain: Array | None = None
         # By which instructions of the user's code arrays were captured.
         self.read_at: list[tuple[CodeType, int]] = []
 
@@ -200,6 +202,7 @@ class Trace(Capturing):
     def end(self, function: Callable[..., Any], results: Sequence[Any]) -> None:
         """Raise if something of the trace outlives it, after the run of a function that returned these objects."""
         self.scalars.clear()
+        self.chain = None
         if self.owns_examples:
             self.examples.clear()
         self._made.check(function, results, self.asked)
@@ -280,8 +283,9 @@ def _traced_call(
         variables = [*(each.variable for each in inputs), *(each.variable for _, each in trace.scalars)]
         # What is returned as it was passed is a number.
         made = [how and _without_natives(how) for how in made]
+    chain = None if trace.chain is None else read(trace.chain).variable
     how_floats = Floats(scalars, floats, frozenset(trace.asked), trace.backend)
-    return TracedCall(variables, captured, updates, computed, result_spec, made, how_floats, trace.read_at)
+    return TracedCall(variables, captured, updates, computed, result_spec, made, how_floats, trace.read_at, chain)
 
 
 def _without_natives(how: tuple[Any, Any]) -> tuple[Any, Any]:

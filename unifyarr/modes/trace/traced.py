@@ -19,6 +19,7 @@ from ...errors import TraceError
 from ...graph.core.basic import Apply, Constant, Variable
 from ...graph.kernels.hosting import performed_on
 from ..scope import Scope
+from ..side_effects import silenced
 
 
 class Traced(Native):
@@ -134,7 +135,8 @@ class Examples:
 
     def of(self, variable: Variable) -> Any:
         """Return the value of a variable, computed from those of the inputs."""
-        return evaluate(variable, self._known, self._source, self._perform)
+        with silenced():
+            return evaluate(variable, self._known, self._source, self._perform)
 
     def _perform(self, node: Apply, inputs: list[object]) -> Iterable[object]:
         op = node.op

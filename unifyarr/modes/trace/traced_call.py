@@ -33,6 +33,13 @@ class TracedCall:
     floats: Floats
     # By which instructions of the user's code the captured arrays were read first.
     read_at: list[tuple[CodeType, int]]
+    # What the last effect returns, if there is any.
+    chain: Variable | None = None
+
+    @property
+    def effects(self) -> list[Variable]:
+        """What a graph has to compute beside the results, so that prints and checks happen: one variable or none."""
+        return [] if self.chain is None else [self.chain]
 
     def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> object:
         """Return what the function returns, of other inputs and other computed arrays."""
