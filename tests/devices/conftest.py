@@ -24,6 +24,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return True if collection_path.name not in _WITHOUT else None
     of_torch = collection_path.name in (
         "test_budget.py",
+        "test_grouped.py",
         "test_indices.py",
         "test_inductor.py",
         "test_kept.py",

@@ -22,6 +22,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], int]] = {
     "a quotient": (lambda x: x / (x + 1), 2),
     "a number": (lambda x: 2.5 * x, 1),
     "an array of the device": (lambda x: x.b.d * x / x.b.d, 2),
+    "an array of the device added": (lambda x: x + x.b.d, 1),
     "a function": (lambda x: ua.sqrt(ua.exp(-x)), 3),
     "a function of two": (lambda x: ua.multiply(x, x), 1),
     # For these each leaf is launched.

@@ -57,8 +57,10 @@ OURS = [
     "fuse",
     "compute_in_window",
     "write_to_own",
+    "group",
     "store",
     "inplace",
+    "group_stores",
     "schedule",
 ]
 NEEDED = {"note_order", "settle_order", "store"}
@@ -264,10 +266,11 @@ def test_the_order_of_what_is_registered(registered: Callable[..., Rewrite]) -> 
             "fuse",
             "compute_in_window",
             "write_to_own",
+            "group",
             "store",
             "inplace",
         ),
-        *("e", "c", "d", "schedule"),
+        *("e", "c", "d", "group_stores", "schedule"),
     ]
     for name, place, says in (
         ("a", {}, "there is a rewrite 'a' already"),

@@ -79,7 +79,7 @@ NAMES: dict[str, Private] = {
         f"torch._foreach_{name}_": Private(
             "updates of containers in one call", "results are made before they are written"
         )
-        for name in ("add", "sub", "mul", "div")
+        for name in ("abs", "add", "cos", "div", "exp", "log", "mul", "neg", "sin", "sqrt", "sub")
     },
     **{
         f"torch._foreach_{name}": Private("values of containers on accelerators in one call", "one call for each leaf")

@@ -178,15 +178,18 @@ def gru(
 
 
 def _memory(given: Array, recurrent: Array, state: State) -> State:
-    i, f, g, o = split(add(given, recurrent), 4, axis=-1)
-    cell = add(multiply(sigmoid(f), state[1]), multiply(sigmoid(i), tanh(g)))
-    return multiply(sigmoid(o), tanh(cell)), cell
+    gates, size = add(given, recurrent), state[1].shape[-1]
+    # One call for all gates costs less than three, though nothing reads a quarter of what it gives.
+    i, f, _, o = split(sigmoid(gates), 4, axis=-1)
+    cell = add(multiply(f, state[1]), multiply(i, tanh(gates[..., 2 * size : 3 * size])))
+    return multiply(o, tanh(cell)), cell
 
 
 def _gated(given: Array, recurrent: Array, state: State) -> State:
-    (r, z, n), (r_before, z_before, n_before) = (split(each, 3, axis=-1) for each in (given, recurrent))
-    reset, kept = sigmoid(add(r, r_before)), sigmoid(add(z, z_before))
-    new = tanh(add(n, multiply(reset, n_before)))
+    size = state[0].shape[-1]
+    gates = sigmoid(add(given[..., : 2 * size], recurrent[..., : 2 * size]))
+    reset, kept = gates[..., :size], gates[..., size:]
+    new = tanh(add(given[..., 2 * size :], multiply(reset, recurrent[..., 2 * size :])))
     return (add(new, multiply(kept, subtract(state[0], new))),)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._native import Native
 from .host import HostLoops
+from .one_launch import OneLaunch
 from .plain import LEARNT, Plain
 from .values import Values
 
@@ -122,6 +123,13 @@ class Speed(Values[Native]):
         """Return how operations on arrays in the host's memory are computed together, ``None`` if one by one.
 
         NumPy's own are computed together without it.
+        """
+        return None
+
+    def one_launch(self, name: str) -> OneLaunch | None:
+        """Return how several calls of an elementwise kernel are computed at once off the host, ``None`` if one by one.
+
+        An engine that has it writes to several natives at once by ``assign_all``, too.
         """
         return None
 

@@ -14,11 +14,12 @@ from torch.autograd import forward_ad
 
 from ...errors import DeviceError, DtypeError
 from .. import base
+from ..base.one_launch import OneLaunch
 from ..base.plain import Plain
 from ..base.values import FLOATING
 from ..kernels import described, kernel_modules, own_error
 from ..memory import export
-from . import _constants, _dlpack, _fields, _indices, _targets, host, inductor, plain, pure, transformations
+from . import _constants, _dlpack, _fields, _indices, _targets, _together, host, inductor, plain, pure, transformations
 from ._items import NUMBERS, SELECTING, TAKES, number_of
 from ._overlap import extent, independent, layout, may_share_memory
 from ._private import (
@@ -509,6 +510,10 @@ class Backend(base.Backend[Tensor]):
     def plain_way(self, name: str, kernel: Callable[..., Any] | None) -> Plain:
         """Return which dtypes and numbers torch takes beside each other as NumPy does."""
         return plain.plain_way(name)
+
+    def one_launch(self, name: str) -> OneLaunch | None:
+        """Return how torch computes several calls of a kernel in one launch."""
+        return _together.ONE_LAUNCH.get(name)
 
     def method(self, kernel: Callable[..., Any], *, in_place: bool = False) -> Any:
         """Return the method of tensors that a function of torch's is, which torch finds the arguments of sooner."""

@@ -62,17 +62,12 @@ disabled_torch_function: Any = private("torch._C._disabled_torch_function_impl")
 foreach_copy_: Any = private("torch._foreach_copy_")
 
 # Compute into several tensors in one call, which nothing interrupts; without them results are made before.
-foreach_in_place: dict[str, Any] = {
-    name: private(f"torch._foreach_{short}_")
-    for name, short in {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}.items()
-}
+_SHORT = {"subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
+_SEVERAL = ("abs", "add", "cos", "divide", "exp", "log", "multiply", "negative", "sin", "sqrt", "subtract")
+foreach_in_place: dict[str, Any] = {name: private(f"torch._foreach_{_SHORT.get(name, name)}_") for name in _SEVERAL}
 
 # Compute new tensors of several in one call; without them each takes one.
-_SHORT = {"subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
-foreach: dict[str, Any] = {
-    name: private(f"torch._foreach_{_SHORT.get(name, name)}")
-    for name in ("abs", "add", "cos", "divide", "exp", "log", "multiply", "negative", "sin", "sqrt", "subtract")
-}
+foreach: dict[str, Any] = {name: private(f"torch._foreach_{_SHORT.get(name, name)}") for name in _SEVERAL}
 
 # Attention on the CPU with the logarithms of its sums, and its derivative; without them both are composed.
 flash_attention: Any = private("torch.ops.aten._scaled_dot_product_flash_attention_for_cpu")

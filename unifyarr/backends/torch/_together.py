@@ -1,17 +1,21 @@
-"""New arrays of all leaves of a container in one call, on accelerators: there each launch takes time."""
+"""Several calls of a kernel in one launch, on accelerators: there each takes time.
+
+They are those of the leaves of a container, and equal operations of a compiled function.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch import Tensor
 
-from ._private import foreach
-from ._shared import WIDE, is_transforming
+from ..base.one_launch import OneLaunch
+from ._private import foreach, foreach_in_place
+from ._shared import NUMPY_DTYPES, WIDE, is_transforming
 
 
-def _are_served(column: list[Tensor], others: list[Tensor]) -> bool:
+def _are_served(column: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
     """Return whether tensors are of one dtype on one accelerator, others like them, and no derivative is taken."""
     first = column[0]
     if first.is_cpu or len(column) < 2 or first.dtype not in WIDE or is_transforming():
@@ -21,6 +25,11 @@ def _are_served(column: list[Tensor], others: list[Tensor]) -> bool:
         type(x) is Tensor and x.dtype is dtype and x.device == device and not x.requires_grad
         for x in (*column, *others)
     )
+
+
+def _adding(function: Callable[..., Any]) -> Callable[..., Any]:
+    # Without the factor torch takes a 0-d tensor for a number, and waits for it.
+    return lambda column, other: function(column, other, alpha=1) if type(other) is Tensor else function(column, other)
 
 
 def _of_one(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,6 +56,10 @@ def _of_two(function: Callable[..., Any], *, commutes: bool, takes_arrays: bool)
     return together
 
 
+_NEW, _IN_PLACE = (
+    {name: _adding(each) if name == "add" else each for name, each in found.items() if each is not None}
+    for found in (foreach, foreach_in_place)
+)
 _OF_ONE = ("abs", "cos", "exp", "log", "negative", "sin", "sqrt")
 _OF_TWO = {
     "add": {"commutes": True, "takes_arrays": True},
@@ -54,6 +67,22 @@ _OF_TWO = {
     "multiply": {"commutes": True, "takes_arrays": True},
     "divide": {"commutes": False, "takes_arrays": True},
 }
-TOGETHER = {name: _of_one(foreach[name]) for name in _OF_ONE if foreach.get(name)} | {
-    name: _of_two(foreach[name], **facts) for name, facts in _OF_TWO.items() if foreach.get(name)
+TOGETHER = {name: _of_one(_NEW[name]) for name in _OF_ONE if name in _NEW} | {
+    name: _of_two(_NEW[name], **facts) for name, facts in _OF_TWO.items() if name in _NEW
+}
+
+
+_NAMES = frozenset(str(NUMPY_DTYPES[each]) for each in WIDE)
+ONE_LAUNCH = {
+    name: OneLaunch(
+        new=_NEW[name],
+        in_place=_IN_PLACE[name],
+        operands=1 + (name in _OF_TWO),
+        commutes=_OF_TWO.get(name, {}).get("commutes", False),
+        takes_arrays=_OF_TWO.get(name, {}).get("takes_arrays", False),
+        dtypes=_NAMES,
+        is_served=_are_served,
+    )
+    for name in TOGETHER
+    if name in _IN_PLACE
 }

@@ -255,7 +255,9 @@ class Body:
             devices = [next(iter(lowering.devices), None)] * len(self.strides)
             lowering = lowering._replace(devices=devices, at_once=True)
         how = (self.backend, self.rewrites, self.strides, self.is_on_host, count, stored, free)
-        return Rewriting(*how, small=True, lowering=lowering)
+        # What the compiled part runs has a buffer for each result.
+        read_at_once = count if count and not self.is_on_host else None
+        return Rewriting(*how, small=True, lowering=lowering, read_at_once=read_at_once)
 
     def owned(self, natives: Sequence[Any]) -> list[Any]:
         """Return copies of what is carried, for ``in_place``."""

@@ -33,6 +33,7 @@ from ..kernels.cleanups import RULES, folded, is_on_mutable, read_behind_writes
 from ..kernels.commuting import commuted
 from ..kernels.executors import shared
 from ..kernels.failing import may_fail
+from ..kernels.grouped import group_nodes
 from ..kernels.into import computed_into
 from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, stored
 from ..kernels.windows import compute_in_window, write_to_own
@@ -50,7 +51,8 @@ class Rewriting:
     ``stores`` outputs are for inputs. ``stored`` maps the number of each that the graph writes there to the place of
     the input, and ``free`` has the places of all inputs that may be overwritten. ``rewrites`` are run in their order.
     In a ``small`` graph, the step of a loop, what is left of each call counts: single operations are fused too.
-    ``lowering`` says which of the engine's own compilers takes what is fused.
+    ``lowering`` says which of the engine's own compilers takes what is fused. The outputs from number ``read_at_once``
+    on are read before anything else happens: they may be in the memory of others.
     """
 
     backend: Handle
@@ -62,6 +64,7 @@ class Rewriting:
     free: frozenset[int]
     small: bool = False
     lowering: Lowering | None = None
+    read_at_once: int | None = None
 
     def __call__(self, fgraph: FunctionGraph, *, fuses: bool = True, pure: bool = False) -> None:
         """Turn the traced graph into the one that runs.
@@ -235,8 +238,9 @@ def _store(fgraph: FunctionGraph, task: Rewriting) -> None:
             # It stays what it is.
             continue
         # Callers may write to what is returned. A broadcast is read-only, though a rewrite may have put it there.
-        is_fit = is_stored or is_writable(variable)
-        if any(each.owner is None for each in memory) or memory & taken or not is_fit:
+        is_read = task.read_at_once is not None and number >= task.read_at_once
+        is_fit = is_read or is_stored or is_writable(variable)
+        if any(each.owner is None for each in memory) or not (is_read or memory.isdisjoint(taken)) or not is_fit:
             new = copied(task.backend, variable)
         if is_stored:
             new = stored(task.backend, fgraph.inputs[task.stored[number]], new)
@@ -270,6 +274,16 @@ def _work_in_place(fgraph: FunctionGraph, task: Rewriting) -> None:
     inplace(fgraph)
 
 
+def _group(fgraph: FunctionGraph, task: Rewriting) -> None:
+    if task.backend.mutable and not task.is_on_host:
+        group_nodes(fgraph, task.backend)
+
+
+def _group_stores(fgraph: FunctionGraph, task: Rewriting) -> None:
+    if task.backend.mutable and not task.is_on_host:
+        group_nodes(fgraph, task.backend, stores=True)
+
+
 def _schedule(fgraph: FunctionGraph, task: Rewriting) -> None:
     if task.backend.mutable:
         settle_order(fgraph)
@@ -299,8 +313,10 @@ REGISTERED.extend(
         Own(_fuse, name="fuse"),
         Own(NodeRewriter(compute_in_window)),
         Own(NodeRewriter(write_to_own)),
+        Own(_group, name="group"),
         Own(_store, name="store", always=True),
         Own(_work_in_place, name="inplace"),
+        Own(_group_stores, name="group_stores"),
         Own(_schedule, name="schedule"),
     ]
 )
