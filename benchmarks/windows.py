@@ -1,4 +1,4 @@
-"""Derivatives of convolutions, pools and norms, and training steps of a small network of both, beside the same by hand.
+"""Derivatives of convolutions, pools, norms and interpolation, and steps of a small network, beside the same by hand.
 
 python benchmarks/windows.py [BACKEND ...] [--only TEXT] [--rounds 20]
 
@@ -46,6 +46,7 @@ def in_groups(x: Any, weight: Any, bias: Any) -> Any:
     return found.reshape(x.shape) * weight[:, None, None] + bias[:, None, None]
 
 
+INDICES = np.random.default_rng(1).integers(0, 1000, (64, 20))
 X, KERNEL, CHANNELS = (64, 8, 16, 16), (16, 8, 3, 3), (8,)
 # The shapes of the arrays, and the result by ours, torch's and JAX's functions.
 ROWS: dict[str, tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]]] = {
@@ -115,6 +116,10 @@ ROWS: dict[str, tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]]] = {
             lambda lax, x, w, b: standardized(x, (2, 3), w, b),
         ),
     ),
+    "nearest": (
+        (X,),
+        (lambda x: ua.nn.interpolate(x, (24, 24)), lambda f, x: f.interpolate(x, (24, 24)), None),
+    ),
     "bilinear": (
         (X,),
         (
@@ -123,9 +128,29 @@ ROWS: dict[str, tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]]] = {
             None,
         ),
     ),
+    "bicubic": (
+        (X,),
+        (
+            lambda x: ua.nn.interpolate(x, (24, 24), mode="bicubic"),
+            lambda f, x: f.interpolate(x, (24, 24), mode="bicubic"),
+            None,
+        ),
+    ),
+    "adaptive_avg_pool2d": (
+        (X,),
+        (lambda x: ua.nn.adaptive_avg_pool2d(x, 7), lambda f, x: f.adaptive_avg_pool2d(x, 7), None),
+    ),
     "adaptive_max_pool2d": (
         (X,),
         (lambda x: ua.nn.adaptive_max_pool2d(x, 5), lambda f, x: f.adaptive_max_pool2d(x, 5), None),
+    ),
+    "embedding": (
+        ((1000, 64),),
+        (
+            lambda x: ua.nn.embedding(ua.asarray(INDICES), x),
+            lambda f, x: f.embedding(importlib.import_module("torch").from_numpy(INDICES), x),
+            lambda lax, x: x[INDICES],
+        ),
     ),
 }
 

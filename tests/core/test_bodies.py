@@ -197,6 +197,14 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
         f"nn.{kind}_pool{axes}d": (functools.partial(getattr(ua.nn, f"{kind}_pool{axes}d"), window=2), (IMAGES[0],))
         for kind, axes in itertools.product(("max", "avg"), (1, 2, 3))
     },
+    **{
+        f"nn.adaptive_{kind}_pool{axes}d": (
+            functools.partial(getattr(ua.nn, f"adaptive_{kind}_pool{axes}d"), output_size=2),
+            (IMAGES[0],),
+        )
+        for kind, axes in itertools.product(("max", "avg"), (1, 2, 3))
+    },
+    "nn.interpolate": (lambda x: ua.nn.interpolate(x, (3, 7), mode="bilinear"), (IMAGES,)),
     "nn.unfold": (lambda x: ua.nn.unfold(x, 2), (IMAGES,)),
     "nn.fold": (lambda x: ua.nn.fold(x, (2, 5), (2, 2)), (IMAGES[0],)),
     "nn.scaled_dot_product_attention": (ua.nn.scaled_dot_product_attention, (IMAGES, IMAGES, IMAGES)),

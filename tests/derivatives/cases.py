@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from unifyarr._core.kernels.record import ELEMENTWISE, KERNELS, Derivative
+from unifyarr.functions._sampling import Sampling
 from unifyarr.testing.cases import CASES as CALLS
 from unifyarr.testing.declarations import DECLARATIONS
 
@@ -251,6 +252,12 @@ def convolutions() -> Iterator[Case]:
         # This covers the greatest elements of no window, too.
         chosen = tuple([slice(None, s * n, s) for n, s in zip(count, stride, strict=True)])
         yield "window_max_backward", (real(2, 3, *count, seed=1), x, x[:, :, *chosen]), sizes
+    for mode in ("nearest", "linear", "bicubic", "mean"):
+        samplings = (Sampling(mode, 5, 3, (5, 3)), None, Sampling(mode, 2, 5, (2, 5)))
+        yield "resample", (real(3, 5, 2, 2),), {"samplings": samplings}
+        transposed = tuple([each and each.exchanged() for each in samplings])
+        yield "resample", (real(3, 3, 2, 5),), {"samplings": transposed}
+        yield "resample", (cplx(5, 2, 2),), {"samplings": samplings}
 
 
 def fft() -> Iterator[Case]:

@@ -28,8 +28,7 @@ REASONS: dict[str, str] = {
     "of infinite numbers the result is 1, and not NaN": "nn.softsign",
     "its values are those of the zeta function, which is mended for great arguments": "special.polygamma",
     "windows of all lengths, on any number of axes, are gathered by indices or laid side by side": (
-        "nn.adaptive_avg_pool1d nn.adaptive_avg_pool2d nn.adaptive_avg_pool3d nn.adaptive_max_pool1d "
-        "nn.adaptive_max_pool2d nn.adaptive_max_pool3d nn.interpolate nn.unfold"
+        "nn.adaptive_max_pool1d nn.adaptive_max_pool2d nn.adaptive_max_pool3d nn.unfold"
     ),
     "without its padding the result is copied, so that nothing keeps the padding's memory": "nn.fold",
     "it is composed of operations that are a launch each, and the engine's kernel isn't used so far": (

@@ -284,3 +284,46 @@ def test_compiled_and_in_batches(backend: str) -> None:
     assert_same(ua.compile(run)(x), expected, rtol=1e-12)
     batch = ua.stack([x, x * 2])
     np.testing.assert_allclose(as_numpy(ua.vmap(run)(batch))[0], expected, rtol=1e-12)
+
+
+# -- derivatives ------------------------------------------------------------------------------------------------------
+
+_RESAMPLED: dict[str, Any] = {
+    "nearest": lambda x: ua.nn.interpolate(x, (7, 3)),
+    "bilinear": lambda x: ua.nn.interpolate(x, (3, 8), mode="bilinear"),
+    "bicubic": lambda x: ua.nn.interpolate(x, (5, 7), mode="bicubic", align_corners=True),
+    "antialiased": lambda x: ua.nn.interpolate(x, (2, 3), mode="bicubic", antialias=True),
+    "means": lambda x: ua.nn.adaptive_avg_pool2d(x, (3, 4)),
+    "maxima": lambda x: ua.nn.adaptive_max_pool2d(x, (3, 4)),
+    "maxima of windows of one length": lambda x: ua.nn.adaptive_max_pool2d(x, (2, 5)),
+}
+
+
+@pytest.mark.parametrize("name", _RESAMPLED)
+def test_derivatives_are_those_of_numpy(backend: str, name: str) -> None:
+    function = _RESAMPLED[name]
+    # Some elements are equal.
+    values = np.round(np.random.default_rng(2).normal(size=(2, 3, 5, 6)) * 2)
+    gradient = ua.grad(lambda x: ua.sum(function(x) ** 3))
+
+    def found(backend: str) -> list[ua.Array]:
+        x = ua.asarray(values, backend=backend)
+        twice = ua.grad(lambda x: ua.sum(gradient(x) ** 2))
+        slope = ua.jvp(function, (x,), (x * x,))[1]
+        return [gradient(x), twice(x), ua.compile(gradient)(x), ua.vmap(gradient)(ua.stack([x, -x]))[0], slope]
+
+    for ours, wanted in zip(found(backend), found("numpy"), strict=True):
+        np.testing.assert_allclose(as_numpy(ours), as_numpy(wanted), rtol=1e-10, atol=1e-11)
+
+
+def test_torch_has_a_kernel_of_both_directions() -> None:
+    torch = pytest.importorskip("torch")
+    x = ua.asarray(np.random.default_rng(3).normal(size=(1, 2, 5, 6)), backend="torch")
+    for name in ("bilinear", "bicubic", "means"):
+        function = _RESAMPLED[name]
+        assert str(ua.compile(ua.grad(lambda x: ua.sum(function(x) ** 2))).graph(x)).count("resample") >= 2
+    # Through the engine's own derivatives it's composed of functions that have derivatives of all orders.
+    leaf = x.native.clone().requires_grad_()
+    assert torch.autograd.gradgradcheck(lambda t: (_RESAMPLED["bilinear"](ua.asarray(t)) ** 2).native, leaf)
+    both = torch.func.vmap(lambda t: _RESAMPLED["means"](ua.asarray(t)).native)(torch.stack([leaf, -leaf]))
+    np.testing.assert_allclose(both[0].detach().numpy(), as_numpy(_RESAMPLED["means"](x)), rtol=1e-12)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .._core.arrays.array import Array
-from .._core.declaring.declare import compositional
+from .._core.declaring.declare import mixed
 from ._adaptive import Sizes, max_of, mean_of
 
 
-@compositional(namespace="nn")
+@mixed(kernels=("resample",), namespace="nn")
 def adaptive_avg_pool1d(x: Array, /, output_size: Sizes, *, out: Array | None = None) -> Array:
     """Return the mean of each of so many windows over the last axis.
 
@@ -45,7 +45,7 @@ def adaptive_avg_pool1d(x: Array, /, output_size: Sizes, *, out: Array | None = 
     return mean_of("adaptive_avg_pool1d", 1, x, output_size, out)
 
 
-@compositional(namespace="nn")
+@mixed(kernels=("resample",), namespace="nn")
 def adaptive_avg_pool2d(x: Array, /, output_size: Sizes, *, out: Array | None = None) -> Array:
     """Return the mean of each of so many windows over the last two axes.
 
@@ -85,7 +85,7 @@ def adaptive_avg_pool2d(x: Array, /, output_size: Sizes, *, out: Array | None = 
     return mean_of("adaptive_avg_pool2d", 2, x, output_size, out)
 
 
-@compositional(namespace="nn")
+@mixed(kernels=("resample",), namespace="nn")
 def adaptive_avg_pool3d(x: Array, /, output_size: Sizes, *, out: Array | None = None) -> Array:
     """Return the mean of each of so many windows over the last three axes.
 
@@ -123,7 +123,7 @@ def adaptive_avg_pool3d(x: Array, /, output_size: Sizes, *, out: Array | None = 
     return mean_of("adaptive_avg_pool3d", 3, x, output_size, out)
 
 
-@compositional(namespace="nn")
+@mixed(kernels=(), derivatives=("window_max", "window_max_backward"), namespace="nn")
 def adaptive_max_pool1d(x: Array, /, output_size: Sizes, *, out: Array | None = None) -> Array:
     """Return the greatest element of each of so many windows over the last axis; NaN where there is one.
 
@@ -163,7 +163,7 @@ def adaptive_max_pool1d(x: Array, /, output_size: Sizes, *, out: Array | None = 
     return max_of("adaptive_max_pool1d", 1, x, output_size, out)
 
 
-@compositional(namespace="nn")
+@mixed(kernels=(), derivatives=("window_max", "window_max_backward"), namespace="nn")
 def adaptive_max_pool2d(x: Array, /, output_size: Sizes, *, out: Array | None = None) -> Array:
     """Return the greatest element of each of so many windows over the last two axes; NaN where there is one.
 
@@ -205,7 +205,7 @@ def adaptive_max_pool2d(x: Array, /, output_size: Sizes, *, out: Array | None = 
     return max_of("adaptive_max_pool2d", 2, x, output_size, out)
 
 
-@compositional(namespace="nn")
+@mixed(kernels=(), derivatives=("window_max", "window_max_backward"), namespace="nn")
 def adaptive_max_pool3d(x: Array, /, output_size: Sizes, *, out: Array | None = None) -> Array:
     """Return the greatest element of each of so many windows over the last three axes; NaN where there is one.
 

@@ -3,107 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-
-import numpy as np
+from collections.abc import Sequence
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_floating, as_single, from_host, indices_from_host
+from .._core.arrays.convert import as_floating, as_single
 from .._core.arrays.numbers import as_real
 from .._core.calling.invoke import check_result
-from .._core.declaring.declare import compositional
-from .._core.engines import dtypes
+from .._core.declaring.declare import mixed
 from .._core.values.arguments import for_axes, shown
 from .._core.values.shapes import check_memory
 from ..errors import ShapeError
 from ..typing import Shape
 from ._adaptive import mean_of
-from .elementwise import multiply
-from .indexing import take
-from .statistical import sum
+from ._sampling import Sampling, Step, resampled
 from .windows import Lengths, as_lengths
 
 # The number of axes that a mode is for, where that's in its name.
 AXES = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
 MODES = ("nearest", "nearest-exact", "area", *AXES)
-# The free number of the cubic kernel: as OpenCV has it, and, to scale down without aliasing, as Pillow has it.
-FREE, FREE_ANTIALIASED = -0.75, -0.5
-
 # No array has so many elements.
 MOST = 2.0**64
-# How far apart results lie among the elements, as a numerator and a denominator.
-Step = tuple[float, float]
-# Along an axis, the places of the elements that each result is made of, and their weights.
-Weighted = tuple[np.ndarray, np.ndarray]
-
-
-def _nearest(length: int, count: int, step: Step, exact: bool) -> np.ndarray:
-    """Return the place of the element that each result is a copy of."""
-    places = _products(np.arange(count) + (0.5 if exact else 0), step)
-    found: np.ndarray = np.minimum(np.floor(places).astype(np.int64), length - 1)
-    return found
-
-
-def _centres(length: int, count: int, step: Step, align_corners: bool) -> np.ndarray:
-    """Return where results lie between the elements: the corners of both agree, or the edges around them."""
-    if align_corners:
-        return _products(np.arange(count), (length - 1, max(count - 1, 1)))
-    return _products(np.arange(count) + 0.5, step) - 0.5
-
-
-def _products(numbers: np.ndarray, step: Step) -> np.ndarray:
-    # Multiplied first, so that what is an integer becomes one.
-    products: np.ndarray = numbers * step[0] / step[1]
-    return products
-
-
-def _linear(length: int, centres: np.ndarray) -> Weighted:
-    first = np.minimum(np.floor(np.maximum(centres, 0)), length - 1)
-    share = np.clip(centres - first, 0, 1)
-    places = np.stack([first, np.minimum(first + 1, length - 1)], axis=1)
-    return places.astype(np.int64), np.stack([1 - share, share], axis=1)
-
-
-def _cubic(length: int, centres: np.ndarray) -> Weighted:
-    first = np.minimum(np.floor(centres), length - 1)
-    share = np.clip(centres - first, 0, 1)
-    offsets = np.arange(-1, 3)
-    places = np.clip(first[:, None] + offsets, 0, length - 1)
-    return places.astype(np.int64), _cubic_kernel(share[:, None] - offsets, FREE)
-
-
-def _linear_kernel(distance: np.ndarray) -> np.ndarray:
-    kernel: np.ndarray = np.maximum(1 - np.abs(distance), 0)
-    return kernel
-
-
-def _cubic_kernel(distance: np.ndarray, free: float) -> np.ndarray:
-    x = np.abs(distance)
-    near = ((free + 2) * x - (free + 3)) * x * x + 1
-    far = (((x - 5) * x + 8) * x - 4) * free
-    return np.where(x <= 1, near, np.where(x < 2, far, 0))
-
-
-def _antialiased(
-    length: int, centres: np.ndarray, step: Step, reach: int, kernel: Callable[[np.ndarray], np.ndarray]
-) -> Weighted:
-    """Return what a kernel weighs that is as wide as results lie apart, and no narrower than elements do."""
-    width = max(step[0] / step[1], 1.0)
-    edges = centres + 0.5
-    first = np.maximum((edges - reach * width + 0.5).astype(np.int64), 0)
-    last = np.minimum((edges + reach * width + 0.5).astype(np.int64), length)
-    places = first[:, None] + np.arange(max(1, np.max(last - first)))
-    weights = np.where(places < last[:, None], kernel((places - centres[:, None]) / width), 0)
-    return np.minimum(places, last[:, None] - 1), weights / np.sum(weights, axis=1, keepdims=True)
-
-
-def _weighted(mode: str, length: int, count: int, step: Step, align_corners: bool, antialias: bool) -> Weighted:
-    centres = _centres(length, count, step, align_corners)
-    if antialias and mode == "bicubic":
-        return _antialiased(length, centres, step, 2, lambda x: _cubic_kernel(x, FREE_ANTIALIASED))
-    if antialias:
-        return _antialiased(length, centres, step, 1, _linear_kernel)
-    return (_cubic if mode == "bicubic" else _linear)(length, centres)
 
 
 def _lengths(x: Array, size: Lengths | None, scale_factor: float | Sequence[float] | None) -> tuple[Shape, list[Step]]:
@@ -138,7 +57,7 @@ def _check_mode(mode: str, axes: int, align_corners: bool, antialias: bool) -> N
         raise ValueError("antialias of interpolate() is for modes 'bilinear' and 'bicubic', without align_corners")
 
 
-@compositional(namespace="nn")
+@mixed(kernels=("resample",), namespace="nn")
 def interpolate(
     x: Array,
     /,
@@ -212,20 +131,8 @@ def interpolate(
     if out is not None:
         check_result("interpolate", out, (*x.shape[:2], *lengths), dtype)
     result = x if copies else as_single(as_floating(x))
-    for axis, (count, step) in enumerate(zip(lengths, steps, strict=True), 2):
-        length = x.shape[axis]
-        if copies:
-            places = _nearest(length, count, step, mode == "nearest-exact")
-            result = take(result, indices_from_host(places, x), axis=axis)
-        elif count != length or (mode == "bicubic" and not antialias):
-            result = _combine(result, axis, _weighted(mode, length, count, step, align_corners, antialias))
+    each = zip(x.shape[2:], lengths, steps, strict=True)
+    samplings = [Sampling(mode, *lengths, align_corners, antialias) for lengths in each]
+    kept = mode in ("linear", "bilinear", "trilinear") or (antialias and not copies)
+    result = resampled(result, [None if kept and one.elements == one.results else one for one in samplings])
     return result.astype(dtype, copy=result is x)
-
-
-def _combine(x: Array, axis: int, weighted: Weighted) -> Array:
-    # The elements that each result is made of lie along one axis more, before that of the results: NumPy adds up whole
-    # rows of results so, and not a few neighbours at a time.
-    places, weights = (each.T for each in weighted)
-    side_by_side = take(x, indices_from_host(places, x), axis=axis)
-    factors = weights.reshape(*weights.shape, *(1 for _ in x.shape[axis + 1 :])).astype(dtypes.real_of(x.dtype).dtype)
-    return sum(multiply(side_by_side, from_host(factors, None, x.device, x._backend)), axis=axis)

@@ -121,9 +121,12 @@ def attempt_several(name: str, *operands: Array, **static: object) -> tuple[Arra
 
 def attempt_for_derivative(name: str, *operands: Array, **static: object) -> tuple[Array, ...] | None:
     """Return the results of a kernel for derivatives, ``None`` where none is taken or it declines."""
-    if name not in operands[0]._backend.kernels or _for_derivatives(name, operands):
-        return None
-    return attempt_several(name, *operands, **static)
+    return attempt_several(name, *operands, **static) if serves_derivative(name, *operands) else None
+
+
+def serves_derivative(name: str, *operands: Array) -> bool:
+    """Return whether a derivative is taken, and the backend has a kernel that is for derivatives alone."""
+    return name in operands[0]._backend.kernels and not _for_derivatives(name, operands)
 
 
 def _for_derivatives(name: str, operands: Sequence[Array]) -> bool:

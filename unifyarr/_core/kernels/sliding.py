@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...typing import Shape
 from .record import ALONG, CONTRACTION, Batch, declare
@@ -72,3 +73,14 @@ def _reduced(x: Typed, *, window: Shape, stride: Shape, dilation: Shape) -> Arra
 # The greatest element of each window, for engines whose derivative of it is sooner than that of columns.
 declare(ALONG, "window_max", types=_reduced, batch=Batch.OWN)
 declare(ALONG, "window_max_backward", types=lambda g, x, out, **static: same(x), batch=Batch.OWN)
+
+
+def _resampled(x: Typed, *, samplings: Sequence[Any]) -> ArrayType:
+    leading = x.shape[: len(x.shape) - len(samplings)]
+    each = zip(samplings, x.shape[len(leading) :], strict=True)
+    return ArrayType((*leading, *(length if one is None else one.made for one, length in each)), x.dtype)
+
+
+# Sums of elements with weights along the last axes, each of which has a ``Sampling`` or none: linear, so that its
+# derivative is itself, with the transposed ones.
+declare(ALONG, "resample", types=_resampled, adds=True, batch=Batch.OWN)

@@ -77,9 +77,14 @@ def _diagonal(array: np.ndarray, device: torch.device) -> Tensor | None:
 
 def constant(array: np.ndarray, device: torch.device) -> Tensor:
     """Return a tensor of one number that is only read: the same one for the same number."""
-    if device.type == "meta" or count_dispatch_modes() or peek_interpreter_stack() is not None or _is_capturing(device):
+    if is_passing(device) or _is_capturing(device):
         return filled(array, device)
     return _kept(array.dtype, array.shape, array.tobytes(), device, _stream(device))
+
+
+def is_passing(device: torch.device) -> bool:
+    """Return whether tensors made now may be a trace's, or have no values, so that none is kept."""
+    return device.type == "meta" or bool(count_dispatch_modes()) or peek_interpreter_stack() is not None
 
 
 def _stream(device: torch.device) -> int:

@@ -155,6 +155,14 @@ rule(
     uses=(),
 )
 
+rule(
+    "resample",
+    lambda k, g, out, x, *, samplings: k.resample(
+        g, samplings=tuple([each and each.exchanged() for each in samplings])
+    ),
+    uses=(),
+)
+
 # -- the greatest element of each window ------------------------------------------------------------------------------
 
 
