@@ -7,7 +7,7 @@ import gc
 import sys
 import weakref
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -42,6 +42,11 @@ KINDS = [PythonProgram] if core is None else [PythonProgram, core.Program]
 kinds = pytest.mark.parametrize("kind", KINDS)
 
 
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+
 def run(kind: Any, operands: list[Any], *code: tuple[Any, ...], constants: tuple[Any, ...] = ()) -> Any:
     """Run a program of these instructions, and return the value of its last slot."""
     size = 1 + max([0, *(slot for each in code for slot in (*each[2], *each[3]))])
@@ -57,9 +62,12 @@ def test_each_instruction(kind: Any) -> None:
     assert run(kind, [7, 2], (SPREAD, (divmod, ()), (0, 1), (2, 3))) == 1
     assert run(kind, [1j], (GET, "imag", (0,), (1,))) == 1.0
     assert run(kind, [(4, 5)], (ITEM, 1, (0,), (1,))) == 5
-    assert run(kind, [4, 5], (TUPLE, None, (0, 1, 0), (2,))) == (4, 5, 4)
+    assert run(kind, [4, 5], (TUPLE, tuple, (0, 1, 0), (2,))) == (4, 5, 4)
     assert run(kind, [4, 5], (LIST, None, (1, 0), (2,))) == [5, 4]
-    assert run(kind, [], (TUPLE, None, (), (0,))) == ()
+    assert run(kind, [], (TUPLE, tuple, (), (0,))) == ()
+    named = run(kind, [4, 5], (TUPLE, Pair, (1, 0), (2,)))
+    assert type(named) is Pair
+    assert named == Pair(5, 4)
     made = run(kind, [4, 5], (DICT, ("b", 1), (1, 0), (2,)))
     assert list(made.items()) == [("b", 5), (1, 4)]
 
@@ -144,13 +152,15 @@ def test_many_slots(kind: Any) -> None:
     code = [(CALL, (int.__add__, ()), (place, 0), (place + 1,)) for place in range(count)]
     assert run(kind, [1], *code) == count + 1
     taken = tuple(range(count))
-    assert run(kind, list(range(count)), (TUPLE, None, taken, (count,))) == taken
+    assert run(kind, list(range(count)), (TUPLE, tuple, taken, (count,))) == taken
 
 
 @pytest.mark.skipif(core is None, reason="of the compiled core")
 def test_a_program_checks_what_it_is_made_of() -> None:
     with pytest.raises(ValueError, match="no slot 5"):
-        core.Program(1, (), 2, ((TUPLE, None, (5,), (1,), ()),), 1)
+        core.Program(1, (), 2, ((TUPLE, tuple, (5,), (1,), ()),), 1)
+    with pytest.raises(ValueError, match="the class"):
+        core.Program(1, (), 2, ((TUPLE, list, (0,), (1,), ()),), 1)
     with pytest.raises(TypeError):
         core.Program(1, (), 2, ("abc",), 1)
     with pytest.raises(TypeError, match="1 operands got 2"):
@@ -162,7 +172,7 @@ def test_a_program_checks_what_it_is_made_of() -> None:
 @kinds
 def test_nothing_is_kept(kind: Any) -> None:
     kept = object()
-    program = kind(1, (kept,), 3, (Instruction(TUPLE, None, (0, 1), (2,), ()),), 2)
+    program = kind(1, (kept,), 3, (Instruction(TUPLE, tuple, (0, 1), (2,), ()),), 2)
     before = sys.getrefcount(kept)
     for _ in range(100):
         program(kept)

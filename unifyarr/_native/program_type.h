@@ -35,6 +35,10 @@ static int *take_instruction(Program *program, Instruction *it, PyObject *given,
         }
         it->names = PyTuple_GET_SIZE(it->names) ? it->names : NULL;
     }
+    if (it->operation == DO_TUPLE && !(PyType_Check(what) && PyType_FastSubclass((PyTypeObject *)what, Py_TPFLAGS_TUPLE_SUBCLASS))) {
+        PyErr_SetString(PyExc_ValueError, "an instruction that makes a tuple has the class of that");
+        return NULL;
+    }
     if (it->operation == DO_DICT && !(PyTuple_Check(what) && PyTuple_GET_SIZE(what) == PyTuple_GET_SIZE(inputs))) {
         PyErr_SetString(PyExc_ValueError, "an instruction that makes a dict has a name for each input");
         return NULL;

@@ -24,6 +24,12 @@ typedef struct {
     PyObject *values, *code;
 } Program;
 
+/* An empty tuple of a class, which may have names for its elements: its constructor is Python's. */
+static PyObject *new_tuple(PyTypeObject *type, Py_ssize_t size)
+{
+    return type == &PyTuple_Type ? PyTuple_New(size) : type->tp_alloc(type, size);
+}
+
 /* A new reference to what an instruction makes of its inputs; NotImplemented declines the call. */
 static PyObject *carry_out(const Instruction *it, PyObject **slots, PyObject **given)
 {
@@ -43,7 +49,7 @@ static PyObject *carry_out(const Instruction *it, PyObject **slots, PyObject **g
         return PyObject_GetItem(slots[it->slots[0]], it->what);
     case DO_TUPLE:
     case DO_LIST:
-        made = it->operation == DO_TUPLE ? PyTuple_New(count) : PyList_New(count);
+        made = it->operation == DO_LIST ? PyList_New(count) : new_tuple((PyTypeObject *)it->what, count);
         for (Py_ssize_t i = 0; made && i < count; i++) {
             PyObject *one = Py_NewRef(slots[it->slots[i]]);
             if (it->operation == DO_TUPLE) {

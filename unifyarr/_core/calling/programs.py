@@ -32,8 +32,8 @@ class KernelStep(Record):
 class Instruction(Record):
     """One step of a program: slots of its inputs, those that it fills, and those that nothing needs afterwards.
 
-    ``what`` is the kernel and its names of arguments, the name of an attribute, a place, the names of a dict, or a
-    backend and the type of its natives, ``None`` for any.
+    ``what`` is the kernel and its names of arguments, the name of an attribute, a place, the class of a tuple, the
+    names of a dict, or a backend and the type of its natives, ``None`` for any.
     """
 
     operation: int
@@ -64,7 +64,8 @@ _CARRY_OUT: tuple[Callable[[Any, list[Any]], Any], ...] = (
     _call,
     lambda name, given: getattr(given[0], name),
     lambda place, given: given[0][place],
-    lambda _, given: tuple(given),
+    # Without the constructor of named tuples, which is Python's.
+    tuple.__new__,
     lambda _, given: given,
     lambda names, given: dict(zip(names, given, strict=True)),
     lambda _, given: given[0]._native,
@@ -184,7 +185,7 @@ class Builder:
             kernel, out = (kernel, out) if method is None else (method, None)
         natives: Sequence[Hashable] = step.inputs
         if is_packed:
-            self.add(TUPLE, None, natives, [("packed", place)])
+            self.add(TUPLE, tuple, natives, [("packed", place)])
             natives = [("packed", place)]
         inputs = [*map(self.constant, first), *natives, *map(self.constant, last), *map(self.constant, named.values())]
         names = tuple(named)

@@ -276,12 +276,8 @@ def _whole(
         notes.compute(program, slots)
         for base in dict.fromkeys(bases):
             program.wrap([slot for slot, each in zip(slots, bases, strict=True) if each == base], base=base)
-        program.add(TUPLE, None, [("a", slot) for slot in slots], ["results"])
-        if type(result) is tuple:
-            return program.returning("results")
-        # Without the constructor of named tuples, which is Python's.
-        program.add(CALL, (tuple.__new__, ()), [program.constant(type(result)), "results"], ["named"])
-        return program.returning("named")
+        program.add(TUPLE, type(result), [("a", slot) for slot in slots], ["results"])
+        return program.returning("results")
     if not isinstance(result, Array):
         return None
     if is_recipe(result):

@@ -127,7 +127,7 @@ class Schedule:
             if any(place is not None for place in out):
                 to, names = tuple(none if place is None else slots[place] for place in out), ("out",)
                 if len(out) > 1:
-                    code.append(Instruction(TUPLE, None, to, (used,), ()))
+                    code.append(Instruction(TUPLE, tuple, to, (used,), ()))
                     to = (used,)
                 arguments.append(to[0])
             filled = tuple([slots[place] for place in outputs])

@@ -58,7 +58,7 @@ def build(tree: Any, builder: Builder) -> Hashable:
     elif kind is dict:
         builder.add(DICT, tuple(tree), [build(each, builder) for each in tree.values()], [name])
     elif kind is tuple or kind is list:
-        builder.add(TUPLE if kind is tuple else LIST, None, [build(each, builder) for each in tree], [name])
+        builder.add(TUPLE if kind is tuple else LIST, kind, [build(each, builder) for each in tree], [name])
     else:
         raise UnknownNestError
     return name

@@ -278,7 +278,7 @@ class StraightCall:
                 for depth, step in enumerate(leaf[1]):
                     base, view = view, ("view", len(leaves), depth)
                     if type(step) is Elements:
-                        builder.add(TUPLE, None, [next(found) for _ in step.indices], [(view, "key")])
+                        builder.add(TUPLE, tuple, [next(found) for _ in step.indices], [(view, "key")])
                         builder.add(CALL, (view_at, ()), [base, (view, "key")], [view])
                     else:
                         builder.add(CALL, (make_view, ()), [base, builder.constant(step)], [view])
