@@ -39,7 +39,7 @@ static inline PyObject *dtype_in_fields(PyObject *native)
 }
 
 /* Describe an object by its fields; 0 where the engine's own function has to do it. */
-static int describe_by_fields(PyObject *native, Layout *layout)
+static inline int describe_by_fields(PyObject *native, Layout *layout)
 {
     if (!Py_IS_TYPE(native, fields.type)) {
         return 0;

@@ -149,8 +149,9 @@ static int bind_arguments(const Function *function, PyObject *const *args, Py_ss
     if (function->count > MOST_PARAMETERS || (given > by_place && function->variadic < 0)) {
         return 0;
     }
-    memset(values, 0, function->count * sizeof *values);
-    memcpy(values, args, by_place * sizeof *values);
+    for (Py_ssize_t i = 0; i < function->count; i++) {
+        values[i] = i < by_place ? args[i] : keywords ? NULL : function->defaults[i];
+    }
     if (function->variadic >= 0) {
         *beyond = PyTuple_New(given - by_place);
         if (!*beyond) {

@@ -1,11 +1,15 @@
 /* The calls that a function was found to know last, with their programs. */
 
+static int means_the_same(PyObject *one, PyObject *other);
+
 /* Whether two facts are the same: 1, 1.0 and True are equal and mean other things, as 0.0 and -0.0 do. */
-static int is_same(PyObject *one, PyObject *other)
+static inline int is_same(PyObject *one, PyObject *other)
 {
-    if (one == other) {
-        return 1;
-    }
+    return one == other || means_the_same(one, other);
+}
+
+static int means_the_same(PyObject *one, PyObject *other)
+{
     if (Py_TYPE(one) != Py_TYPE(other)) {
         return 0;
     }
@@ -71,10 +75,12 @@ static PyObject *program_of(KnownCall *calls, const Told *told)
 {
     for (int i = 0; i < MOST_CALLS && calls[i].program; i++) {
         if (is_told_so(&calls[i], told)) {
-            KnownCall found = calls[i];
-            memmove(calls + 1, calls, i * sizeof *calls);
-            calls[0] = found;
-            return found.program;
+            if (i) {
+                KnownCall found = calls[i];
+                memmove(calls + 1, calls, i * sizeof *calls);
+                calls[0] = found;
+            }
+            return calls[0].program;
         }
     }
     return NULL;

@@ -177,7 +177,7 @@ static PyObject *run_into(const Function *function, const Told *told, PyObject *
 /* Note what tells the targets of a call apart, and their natives, which programs take first; 0 where it's for Python. */
 static int tell_targets(Told *told, PyObject *out)
 {
-    int is_told = add_fact(told, Py_NewRef(Py_TYPE(out))), several = PyTuple_CheckExact(out);
+    int is_told = add_fact(told, (PyObject *)Py_TYPE(out)), several = PyTuple_CheckExact(out);
     for (Py_ssize_t i = 0; is_told && i < (several ? PyTuple_GET_SIZE(out) : 1); i++) {
         PyObject *one = several ? PyTuple_GET_ITEM(out, i) : out;
         is_told = Py_IS_TYPE(one, array_type) && tell_array(told, one, 0);
@@ -204,7 +204,8 @@ static PyObject *run_known(const Function *function, const Told *told, PyObject 
         Py_DECREF(program);
         return result;
     }
-    PyObject *native = call_kernel(program, told->input, told->inputs, NULL);
+    PyObject *native = Py_IS_TYPE(program, &Program_Type) ? call_program(program, told->input, told->inputs, NULL)
+                                                          : call_kernel(program, told->input, told->inputs, NULL);
     Py_DECREF(program);
     if (!native) {
         return leave_refused(function, engine);
@@ -238,7 +239,7 @@ static PyObject *call_known(Function *function, PyObject *const *values)
     PyObject *result = NULL, *program = NULL, *handle = NULL;
     PyObject *out = function->out < 0 ? Py_None : values[function->out];
     told.engine = NULL;
-    told.count = told.inputs = told.n_words = told.targets = 0;
+    told.count = told.made = told.inputs = told.n_words = told.targets = 0;
     told.by_layout = function->by_layout;
     if (function->version != known_version) {
         forget_known(function);

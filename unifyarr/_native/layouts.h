@@ -52,9 +52,9 @@ static int describe_by_exchange(const Exchange *exchange, PyObject *native, Layo
 }
 
 /* The same by the fields of an engine's class (`fields.h`), which takes less time; 0 where they don't tell. */
-static int describe_by_fields(PyObject *native, Layout *layout);
+static inline int describe_by_fields(PyObject *native, Layout *layout);
 
-static int describe(const Exchange *exchange, PyObject *native, Layout *layout)
+static inline int describe(const Exchange *exchange, PyObject *native, Layout *layout)
 {
     return describe_by_fields(native, layout) || describe_by_exchange(exchange, native, layout);
 }

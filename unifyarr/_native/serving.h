@@ -113,9 +113,10 @@ static PyObject *call_values(const void *called, PyObject *const *values)
     }
     if (result == Py_NotImplemented) {
         Py_DECREF(result);
-        depth++;
+        int *calls = &depth;
+        ++*calls;
         result = call_bound(function, values);
-        depth--;
+        --*calls;
     }
     return result;
 }
