@@ -63,8 +63,12 @@ def cross(x1: np.ndarray, x2: np.ndarray, /, *, axis: int) -> np.ndarray:
     return np.linalg.cross(x1, x2, axis=axis)
 
 
+_det = np.linalg.det
+
+
 def det(x: np.ndarray, /) -> np.ndarray:
-    return np.asarray(np.linalg.det(x))
+    # Of one matrix it's a scalar, which makes its own array sooner than another function does.
+    return _det(x).__array__()
 
 
 state(det, core=lambda x: _core("det", x, refuses=False))

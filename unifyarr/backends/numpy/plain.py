@@ -17,7 +17,6 @@ from ._items import get_copy, get_item, set_item
 from ._powers import COMPLEX_POWERS, MANY, power
 
 _DOUBLE, _SINGLE = np.dtype(np.float64), np.dtype(np.float32)
-_FLOATS = tuple(map(np.dtype, "efd"))
 # Those that NumPy warns of a third argument by place.
 _BY_NAME = frozenset({np.maximum, np.minimum})
 # A Python number is weak beside bfloat16 too, which NumPy's promotion doesn't know, and casts complex numbers to it.
@@ -38,30 +37,25 @@ def plain(name: str, kernel: Callable[..., Any]) -> Plain:
         # Of an integer NumPy makes a float itself, in longer time than all else takes.
         beside |= dict.fromkeys((_DOUBLE, _SINGLE), Beside(ufunc, passed_as=float))
     into = ufunc if getattr(kernel, "support_native_out", False) else None
+    right, rest_right = _BESIDE.get(name, (beside, Beside(ufunc)))
     # Integers can fail when some of the result is written, and complex powers to one number are other functions.
     of_floats = into is not None and ufunc is np.pow
     return Plain(
         kernels=_OF_KINDS.get(name, {}),
         kernel=_OF_ARRAYS.get(name, ufunc),
-        right={} if name in _BESIDE else beside,
-        rest_right=_BESIDE.get(name, Beside(ufunc)),
+        right=_NOT_BFLOAT16 | right,
+        rest_right=rest_right,
         left=beside,
         rest_left=Beside(ufunc),
-        into=dict.fromkeys(_FLOATS, ufunc) if of_floats else _NOT_BFLOAT16,
+        into=_of("efd", ufunc) if of_floats else _NOT_BFLOAT16,
         into_any=None if of_floats else into,
         by_place=is_ufunc and ufunc not in _BY_NAME,
         large=_pool.large(ufunc) if is_ufunc and ufunc.nout == 1 else None,
     )
 
 
-def matmul(x1: np.ndarray, x2: np.ndarray) -> Any:
-    # NumPy refuses shapes that don't fit, and the general path says why.
-    if x1.dtype is x2.dtype is not BFLOAT16 and x1.ndim <= 2 >= x2.ndim:
-        return np.matmul(x1, x2)
-    return NotImplemented
-
-
 _finite, _product, _floor_divide = math.isfinite, np.vdot, np.floor_divide
+_remainder = np.remainder
 
 
 def _divide_doubles(x1: np.ndarray, x2: np.ndarray) -> Any:
@@ -76,7 +70,7 @@ def _divide_doubles(x1: np.ndarray, x2: np.ndarray) -> Any:
 
 
 def _remainder_by(x: np.ndarray, value: float) -> Any:
-    return NotImplemented if x.nbytes >= _pool.LARGE or x.dtype.kind == "V" else np.remainder(x, value)
+    return NotImplemented if x.nbytes >= _pool.LARGE else _remainder(x, value)
 
 
 def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
@@ -89,42 +83,38 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     return NotImplemented
 
 
-def _quotient_by(x: np.ndarray, value: float) -> Any:
-    kind = x.dtype.kind
-    if kind in "iu" and type(value) is int:
-        return np.floor_divide(x, value)
-    return NotImplemented if kind == "V" else elementwise.floor_divide(x, value)
+def _integer_quotient_by(x: np.ndarray, value: float) -> Any:
+    return (_floor_divide if type(value) is int else elementwise.floor_divide)(x, value)
 
 
 _pow, _square = np.pow, np.square
 
 
-def _power_to(x: np.ndarray, value: float) -> Any:
-    kind = x.dtype.kind
-    if kind == "f":
-        # As ``power`` does, without the call. Of few elements nobody asks for roots.
-        if value == 2:
-            return _square(x)
-        if value == -1 or (value == 0.5 and x.size >= MANY):
-            return power(x, value)
-        return _pow(x, value if type(value) is float else float(value))
-    if kind == "c":
-        function = COMPLEX_POWERS.get(value)
-        return _pow(x, value) if function is None else function(x)
-    return NotImplemented if kind == "V" else power(x, value)
+def _float_power_to(x: np.ndarray, value: float) -> Any:
+    # As ``power`` does, without the call. Of few elements nobody asks for roots.
+    if value == 2:
+        return _square(x)
+    if value == -1 or (value == 0.5 and x.size >= MANY):
+        return power(x, value)
+    return _pow(x, value if type(value) is float else float(value))
+
+
+def _complex_power_to(x: np.ndarray, value: float) -> Any:
+    function = COMPLEX_POWERS.get(value)
+    return _pow(x, value) if function is None else function(x)
 
 
 def _power(x1: np.ndarray, x2: np.ndarray) -> Any:
     return _pow(x1, x2) if x1.dtype.kind != "c" else elementwise.pow(x1, x2, out=None)
 
 
-def _complex(kernel: Callable[..., Any]) -> dict[Any, Any]:
-    return dict.fromkeys(map(np.dtype, "FD"), kernel)
+def _of(codes: str, kernel: Callable[..., Any]) -> dict[Any, Any]:
+    return dict.fromkeys(map(np.dtype, codes), kernel)
 
 
 # Of complex numbers alone NumPy has other special values.
 _OF_KINDS: dict[str, dict[Any, Any]] = {
-    **{name: _complex(getattr(elementwise, name)) for name in ("tan", "tanh", "expm1")},
+    **{name: _of("FD", getattr(elementwise, name)) for name in ("tan", "tanh", "expm1")},
     "floor_divide": {_DOUBLE: guarded(np.floor_divide, _divide_doubles, "finite")},
 }
 _OF_ARRAYS: dict[str, Callable[..., Any]] = {
@@ -132,13 +122,13 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "pow": _power,
     "floor_divide": elementwise.floor_divide,
 }
-_BESIDE: dict[str, Callable[..., Any]] = {
-    "floor_divide": _quotient_by,
-    "pow": _power_to,
-    "remainder": _remainder_by,
+_BESIDE: dict[str, tuple[dict[Any, Any], Callable[..., Any]]] = {
+    "floor_divide": (_of("bhilqBHILQ", _integer_quotient_by), elementwise.floor_divide),
+    "pow": (_of("efd", _float_power_to) | _of("FD", _complex_power_to), power),
+    "remainder": ({}, _remainder_by),
 }
 # Of functions that aren't elementwise.
-OTHERS = {"asarray": Plain(kernel=asarray), "matmul": Plain(kernel=matmul)}
+OTHERS = {"asarray": Plain(kernel=asarray), "matmul": Plain(_of("?bhilqBHILQefdFD", np.matmul))}
 ITEMS: dict[str, Callable[..., Any]] = {
     "get_item": get_item,
     "get_copy": get_copy,

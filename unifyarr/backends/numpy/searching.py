@@ -68,8 +68,15 @@ def _counting(*, axis: tuple[int, ...], keepdims: bool) -> Callable[[np.ndarray]
     return count
 
 
+_nonzeros, _array = np.count_nonzero, np.array
+
+
+def _count(x: np.ndarray, /) -> np.ndarray:
+    return _array(_nonzeros(x))
+
+
 def _know_count(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    return None if keepdims or len(axis) != x.ndim else lambda x, /: np.asarray(np.count_nonzero(x))
+    return None if keepdims or len(axis) != x.ndim else _count
 
 
 @known_by(_know_count)
@@ -77,5 +84,5 @@ def _know_count(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 def count_nonzero(x: np.ndarray, /, *, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     """Return how many elements over ``axis`` aren't zero, as int64."""
     if len(axis) == x.ndim and not keepdims:
-        return np.asarray(np.count_nonzero(x))
+        return _count(x)
     return np.asarray(np.count_nonzero(x, axis, keepdims=keepdims))
