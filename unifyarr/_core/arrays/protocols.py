@@ -82,6 +82,24 @@ class Protocols(Mixin):
         """
         return above.exporting.as_ndarray(self, dtype, copy)  # type: ignore[no-any-return]
 
+    @property
+    def data(self) -> memoryview:
+        """The memory as a buffer of Python's, without a copy, where the engine writes its arrays.
+
+        It has the shape, the strides and the format of the array, and may be written if the array may. Without
+        such memory it's a ``BufferError``: on JAX and TensorFlow, of the dtype bfloat16, on an accelerator, in a
+        compiled function, and where a derivative is taken. ``np.asarray(x)`` gives values on every engine.
+
+        Examples
+        --------
+        >>> import hashlib
+        >>> import unifyarr as ua
+        >>> x = ua.asarray([1, 2, 3], backend="numpy")
+        >>> hashlib.sha256(x.data).hexdigest()[:8]
+        'e2e2033a'
+        """
+        return above.exporting.as_buffer(self)  # type: ignore[no-any-return]
+
     def to_numpy(self, /) -> np.ndarray:
         """Return the values as a NumPy array of its own memory, on every backend.
 
@@ -97,6 +115,17 @@ class Protocols(Mixin):
         array([0., 0.])
         """
         return above.exporting.to_numpy(self)  # type: ignore[no-any-return]
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Where the memory is on CUDA, of an engine that writes its arrays: for Numba and CuPy."""
+        return above.exporting.cuda_interface(self)  # type: ignore[no-any-return]
+
+    def __arrow_array__(self, type: Any = None) -> Any:
+        """Return the values of a 1-d array as one of Arrow's, for ``pyarrow.array``."""
+        import pyarrow
+
+        return pyarrow.array(np.asarray(self), type=type)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> object:

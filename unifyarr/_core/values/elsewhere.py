@@ -22,7 +22,6 @@ WAYS: dict[str, str] = {
     "contiguous": "x.copy()",
     "cpu": 'x.to_device("cpu")',
     "cuda": 'x.to_device("gpu:0")',
-    "data": "x.native, or x.to_numpy()",
     "detach": "ua.stop_gradient(x), or x.native.detach()",
     "devices": "x.device",
     "dim": "x.ndim",

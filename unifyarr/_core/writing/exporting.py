@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib import array_utils
 
-from ...errors import CopyError
+from ...errors import CopyError, UnifyarrError
 from ..arrays.array import Array, wrap
 from ..arrays.convert import check_dtype
-from ..arrays.leaving import check_leaving, to_host
+from ..arrays.leaving import carries_derivative, check_leaving, to_host
 from ..arrays.ownership import hand_out, read
 from ..arrays.recipes import has_native_views, is_read_only, is_recipe
 from ..engines.refusals import explains
@@ -18,6 +19,18 @@ from ..engines.tracing import capture, current, inside, mode
 from ..values.arguments import as_integer, as_integers, shown
 
 _WITHOUT_MEMORY = "this view has no memory of its own here, and copy=False forbids a copy: pass copy=None"
+
+_NOT_READABLE = (
+    "NumPy can't read this memory, which is on an accelerator or conjugated lazily, and copy=False forbids a copy: "
+    "pass copy=None"
+)
+
+
+def _lies_in(values: np.ndarray, x: Array) -> bool:
+    """Return whether values of an array are in its memory. NumPy reads no other devices, nor what engines do lazily."""
+    first, after = x._backend.extent(read(x))
+    low, high = array_utils.byte_bounds(values)
+    return not values.size or first <= low < high <= after
 
 
 def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -35,7 +48,7 @@ def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.n
                 found = None if memory_of is None else memory_of(native)
                 if found is not None:
                     return found
-                if not copy and not backend.is_watched(native) and not backend.is_read_only(native):
+                if copy is None and not backend.is_watched(native) and not backend.is_read_only(native):
                     return backend.to_numpy(native)
             elif copy is not False:
                 # A copy keeps nothing of the array.
@@ -58,6 +71,8 @@ def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.n
         return values.astype(wanted)
     if copy:
         return np.array(values)
+    if copy is False and x._backend.mutable and not is_recipe(x) and not _lies_in(values, x):
+        raise CopyError(_NOT_READABLE)
     if not is_read_only(x):
         if has_native_views(x):
             return values
@@ -68,6 +83,32 @@ def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.n
     values = values.view()
     values.flags.writeable = False
     return values
+
+
+def as_buffer(x: Array, /) -> memoryview:
+    """Return the memory of an array as a buffer of Python's, which may be written if ``x`` may."""
+    inner = current(x)
+    backend = inner._backend
+    if not backend.mutable or mode.get() is not None:
+        raise BufferError(
+            f"x.data is memory that others may use, and {backend.name} gives none of this array: np.asarray(x) copies "
+            "the values"
+        )
+    try:
+        return memoryview(as_ndarray(x, copy=False))
+    except (UnifyarrError, ValueError) as error:
+        # The latter is NumPy's, of dtypes that buffers lack.
+        raise BufferError(f"x.data: {error}") from error
+
+
+def cuda_interface(x: Array, /) -> dict[str, Any]:
+    """Return where the memory of an array is on CUDA. Engines that don't write their arrays have no such attribute."""
+    inner = current(x)
+    if not inner._backend.mutable or carries_derivative(inner):
+        raise AttributeError("__cuda_array_interface__")
+    interface = dict(read(inner).__cuda_array_interface__)
+    address, marked = interface["data"]
+    return {**interface, "data": (address, marked or is_read_only(inner))}
 
 
 # DLPack's numbers of device types whose memory is the host's: no stream of a consumer has to be waited for there.
