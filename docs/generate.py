@@ -222,8 +222,8 @@ REMARKS = """\
   reads sooner, `np.asarray(x)` would take 0.65 µs in place of 0.29 on NumPy and 2.2 in place of 1.5 on JAX, for one
   call of PIL's.
 - `memoryview`, `hashlib`, `zlib`, `struct.unpack`, `np.frombuffer` and Cython's typed memoryviews need a buffer. Pass
-  `x.data`, which copies nothing and is there on NumPy and torch, or `np.asarray(x)`. `Array` itself has no buffer, since
-  `torch.asarray(x)` would read its bytes as float32 (`test_torch_takes_values_and_no_bytes`).
+  `x.data`, which copies nothing and is there on NumPy and torch, or `np.asarray(x)`. `Array` itself has no buffer,
+  since `torch.asarray(x)` would read its bytes as float32 (`test_torch_takes_values_and_no_bytes`).
 - torch's functions and modules take tensors: write `model(torch.as_tensor(x))`, or `x.native` on torch, which shares
   the memory. `TensorDataset` calls `size(0)`: `StackDataset` takes any arrays.
 - JAX's functions take JAX's arrays and NumPy's: write `jnp.sin(jnp.asarray(x))`, or `ua.sin(x)`. `jax.jit` and

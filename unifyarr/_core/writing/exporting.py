@@ -95,7 +95,7 @@ def as_buffer(x: Array, /) -> memoryview:
             "the values"
         )
     try:
-        return memoryview(as_ndarray(x, copy=False))
+        return as_ndarray(x, copy=False).data
     except (UnifyarrError, ValueError) as error:
         # The latter is NumPy's, of dtypes that buffers lack.
         raise BufferError(f"x.data: {error}") from error
