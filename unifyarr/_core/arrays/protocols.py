@@ -117,11 +117,11 @@ class Protocols(Mixin):
         return above.exporting.to_numpy(self)  # type: ignore[no-any-return]
 
     @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
+    def __cuda_array_interface__(self) -> dict[str, object]:
         """Where the memory is on CUDA, of an engine that writes its arrays: for Numba and CuPy."""
         return above.exporting.cuda_interface(self)  # type: ignore[no-any-return]
 
-    def __arrow_array__(self, type: Any = None) -> Any:
+    def __arrow_array__(self, type: object = None) -> object:
         """Return the values of a 1-d array as one of Arrow's, for ``pyarrow.array``."""
         import pyarrow
 

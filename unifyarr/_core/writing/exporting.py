@@ -101,7 +101,7 @@ def as_buffer(x: Array, /) -> memoryview:
         raise BufferError(f"x.data: {error}") from error
 
 
-def cuda_interface(x: Array, /) -> dict[str, Any]:
+def cuda_interface(x: Array, /) -> dict[str, object]:
     """Return where the memory of an array is on CUDA. Engines that don't write their arrays have no such attribute."""
     inner = current(x)
     if not inner._backend.mutable or carries_derivative(inner):
