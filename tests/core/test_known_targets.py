@@ -226,7 +226,7 @@ def test_programs_may_be_forgotten_while_they_run() -> None:
     shortcuts.clear()
     for _ in range(2):
         ua.sort(x, out=z)
-    ((key, (program, _)),) = shortcuts.items()
+    ((key, (program, _, by_element)),) = shortcuts.items()
     shortcuts.clear()
 
     def forgets(*natives: Any) -> Any:
@@ -237,7 +237,7 @@ def test_programs_may_be_forgotten_while_they_run() -> None:
         shortcuts.clear()
         return natives[1]
 
-    shortcuts[key] = [program, forgets]
+    shortcuts[key] = [program, forgets, by_element]
     for _ in range(4):
         z.native.zero_()
         assert ua.sort(x, out=z).tolist() == [1.0, 3.0]

@@ -133,8 +133,9 @@ static PyObject *written(const Told *told, PyObject *result, PyObject *out)
     return is_done < 0 ? NULL : Py_NewRef(is_done ? out : Py_NotImplemented);
 }
 
-/* Whether the target of a call lies apart from what the program takes. */
-static int is_apart(const Told *told)
+/* Whether the target of a call lies apart from what the program takes, or is that, where the program reads each element before
+   it writes that. */
+static int is_apart(const Told *told, int by_element)
 {
     PyObject *others[MOST_FACTS];
     Py_ssize_t count = 0;
@@ -143,14 +144,14 @@ static int is_apart(const Told *told)
             others[count++] = told->input[i];
         }
     }
-    return told->engine->exchange && lies_apart(told->engine->exchange, told->input[0], others, count);
+    return told->engine->exchange && may_write_beside(told->engine->exchange, told->input[0], others, count, by_element);
 }
 
-/* Do a known call into targets, by its two programs; NotImplemented leaves it to Python. */
+/* Do a known call into targets, by its two programs, of which a third item says whether they go element by element; NotImplemented leaves it to Python. */
 static PyObject *run_into(const Function *function, const Told *told, PyObject *programs, PyObject *out)
 {
     PyObject *into = Py_NewRef(PyList_GET_ITEM(programs, 1)), *first = Py_NewRef(PyList_GET_ITEM(programs, 0)), *result = NULL;
-    if (into != Py_None && is_apart(told)) {
+    if (into != Py_None && is_apart(told, PyList_GET_ITEM(programs, 2) == Py_True)) {
         result = PyObject_Vectorcall(into, told->input, told->inputs, NULL);
         if (result == told->input[0]) {
             Py_SETREF(result, Py_NewRef(out));

@@ -97,17 +97,35 @@ static int is_alike(const Layout *one, const Layout *other)
     return 1;
 }
 
-/* Whether a native lies apart from others, on their device. */
-static int lies_apart(const Exchange *exchange, PyObject *native, PyObject *const *others, Py_ssize_t count)
+/* Whether natives of one shape have their elements in the same places. */
+static int lie_alike(const Layout *one, const Layout *other)
+{
+    int are = one->dtype.bits * one->dtype.lanes == other->dtype.bits * other->dtype.lanes;
+    for (int32_t i = 0; are && i < one->ndim; i++) {
+        are = one->strides[i] == other->strides[i] || one->shape[i] == 1;
+    }
+    return are;
+}
+
+/* Whether a native lies apart from others, on their device; `by_element` says that these may also have their elements in the
+   same places. */
+static int may_write_beside(
+    const Exchange *exchange, PyObject *native, PyObject *const *others, Py_ssize_t count, int by_element)
 {
     Layout layout, other;
     uintptr_t start, end, first, last;
     int is_apart = place(exchange, native, &layout, &start, &end);
     for (Py_ssize_t i = 0; is_apart && i < count; i++) {
         is_apart = place(exchange, others[i], &other, &first, &last) && is_on_same_device(&layout, &other) &&
-                   (last <= start || end <= first);
+                   (last <= start || end <= first ||
+                    (by_element && first == start && is_alike(&layout, &other) && lie_alike(&layout, &other)));
     }
     return is_apart;
+}
+
+static int lies_apart(const Exchange *exchange, PyObject *native, PyObject *const *others, Py_ssize_t count)
+{
+    return may_write_beside(exchange, native, others, count, 0);
 }
 
 /* Whether a kernel may read a native while it writes another one of the same shape, on the same device: they lie apart. */

@@ -22,6 +22,7 @@ from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines, has_one_device
 from ..engines.tracing import recorded, running
+from ..kernels.record import ELEMENTWISE, KERNELS
 from ..writing.inplace import check_target
 from .call_log import tell_general
 from .invoke import store_out, store_several
@@ -46,7 +47,8 @@ class Shortcuts(dict[Hashable, Any]):
     One takes the natives of the operands and returns that of the result, or ``NotImplemented``. Of a function that
     returns views or several arrays it takes the operands themselves, and returns the result; of one that makes an array
     of numbers it takes nothing. A call with ``out=`` has two, in a list: one that returns results, which are written
-    afterwards, and one that takes the target's native first and computes into that, or ``None``.
+    afterwards, and one that takes the target's native first and computes into that, or ``None``. A third item says
+    whether these go element by element, so that the target may be an operand.
     """
 
     def __init__(self, general: Handler, calls: Calls, when_cleared: Callable[[], object] | None) -> None:
@@ -106,7 +108,8 @@ class Shortcuts(dict[Hashable, Any]):
         if found is None or (out is not None and not _is_alike(out, result)):
             self[key] = declines
         else:
-            self[key] = found if out is None else [found, self._into(notes, result, operands, backend)]
+            into = None if out is None else self._into(notes, result, operands, backend)
+            self[key] = found if out is None else [found, into, self._goes_by_element(notes)]
 
     def _store(self, call: Call, result: object) -> object:
         """Write what a call gave without ``out`` to that, and return it."""
@@ -169,6 +172,11 @@ class Shortcuts(dict[Hashable, Any]):
             program.wrap(slots[:1])
             program.wrap(slots[1:], of=slots[0])
         return _returned(program, notes, slots[-1], backend, result, is_array=bool(shown))
+
+    def _goes_by_element(self, notes: Recording) -> bool:
+        """Return whether a call was one of the elementwise kernel of the function's name, and nothing else."""
+        record = KERNELS.get(self._name)
+        return record is not None and record.kind is ELEMENTWISE and len(notes.steps) == 1
 
     def _into(
         self, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
