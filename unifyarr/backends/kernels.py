@@ -193,8 +193,9 @@ class Facts(TypedDict, total=False):
     declines_transformed: bool
     # Whether only derivatives call it: it gives more than its function does, or what plain calls compute otherwise.
     for_derivatives: bool
-    # Whether graphs on the host have the composition in its place.
+    # Whether graphs on the host have the composition in its place, and what computes arrays of accelerators.
     composed_on_host: bool
+    off_host: Callable[..., Any]
     # What computes the same by the engine's own functions, with their last bits, where its compiler takes the graph.
     lowered: Callable[..., Any]
     # Whether an elementwise kernel casts its operands itself.

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..kernels import composed_on_host, declines
+from ..kernels import composed_on_host, declines, state
 from ._shared import DTYPES, WIDE, Kernel, is_plain
 
 
@@ -44,4 +44,4 @@ def off_host(function: Kernel, unless: Callable[..., bool] = _never) -> Kernel:
     def kernel(*arrays: Tensor, **static: Any) -> Any:
         return NotImplemented if arrays[0].is_cpu else offered(*arrays, **static)
 
-    return kernel
+    return state(kernel, off_host=offered)

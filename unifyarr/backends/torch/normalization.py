@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import composed_on_host, declines, for_derivatives, lowered_by, scaled_root_mean_square, worked_around
+from ..kernels import declines, for_derivatives, lowered_by, scaled_root_mean_square, worked_around
 from . import _norms
 from ._offered import off_host
 from ._shared import DTYPES, has_address, is_plain
@@ -116,12 +116,9 @@ def _are_moderate(scale: Tensor) -> bool:
 
 
 @worked_around("its squares overflow")
-@composed_on_host
-@declines(lambda x, *_, axis, eps: DTYPES[x.dtype] not in _WIDE or _is_declined(x, axis), transformed=True)
-def layer_norm(x: Tensor, /, *weights: Tensor, axis: tuple[int, ...], eps: float) -> Tensor | Any:
+@functools.partial(off_host, unless=lambda x, *_, axis, eps: _is_declined(x, axis))
+def layer_norm(x: Tensor, /, *weights: Tensor, axis: tuple[int, ...], eps: float) -> Tensor:
     """Normalise and multiply by one of the weights, if there are any, and add the other."""
-    if x.is_cpu or x.dtype not in _WIDE or _is_declined(x, axis) or not all(map(is_plain, (x, *weights))):
-        return NotImplemented
     lengths = x.shape[axis[0] :]
     # Rows whose squares might overflow become smaller ones, beside whose squares ``eps`` makes no difference.
     rows = x.reshape(-1, math.prod(lengths)).renorm(math.inf, 0, 1 / _LEAST[x.dtype])

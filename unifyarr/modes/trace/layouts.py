@@ -180,6 +180,10 @@ def _axis_orders(op: KernelOp, inputs: tuple[tuple[Any, Strides, Strides], ...])
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
                 found = op.perform(None, dummies)
+                if found is NotImplemented:
+                    # The host has a composition in its place.
+                    off_host = getattr(backend.kernel(op.name), "off_host", None)
+                    found = found if off_host is None else off_host(*dummies, **op.static)
         except Exception:
             # Whatever it says of the dummies: a longer array may be needed, or other numbers.
             continue
