@@ -101,3 +101,57 @@ def test_exponents_that_are_numbers_are_known_there(backend: str) -> None:
     # A square of the operand, and no comparison of the exponent with zero.
     assert not events["sync"] + events["to_host"]
     assert events["launch"] <= 16
+
+
+WINDOWS = {
+    "hann": lambda **given: ua.signal.hann(6, **given),
+    "kaiser": lambda **given: ua.signal.kaiser(7, 4.0, **given),
+    "fftfreq": lambda **given: ua.fft.fftfreq(5, d=0.3, **given),
+    "tril_indices": lambda **given: ua.tril_indices(4, k=1, **given)[1],
+    "triu_indices": lambda **given: ua.triu_indices(3, m=5, **given)[0],
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_what_is_made_again_is_copied_on_the_device(backend: str, name: str) -> None:
+    made = WINDOWS[name](device="sim:1")
+    assert_there(made)
+    expected = WINDOWS[name](device="cpu").to_numpy()
+    # What is kept isn't written with it.
+    made += 1
+    with counting() as events:
+        again = WINDOWS[name](device="sim:1")
+    assert (events["to_device"], events["sync"]) == (0, 0)
+    np.testing.assert_array_equal(again, expected)
+    np.testing.assert_array_equal(made, expected + 1)
+
+
+def test_tables_that_are_read_stay_on_the_device(backend: str) -> None:
+    x, image = there(np.linspace(0, 1, 8)), there(np.arange(24.0).reshape(1, 1, 4, 6))
+    calls = {
+        "dct": lambda: ua.fft.dct(x),
+        "resampled": lambda: ua.nn.interpolate(image, size=(3, 5), mode="bilinear"),
+        "pooled": lambda: ua.nn.adaptive_avg_pool2d(image, (3, 4)),
+        "mirrored": lambda: ua.pad(x, 2, mode="reflect"),
+        "deleted": lambda: ua.delete(x, [1, 4]),
+        "factorials": lambda: ua.special.factorial(x),
+    }
+    for name, call in calls.items():
+        expected = call().to_numpy()
+        with counting() as events:
+            found = call()
+        assert not events["to_device"], name
+        np.testing.assert_array_equal(found, expected)
+        # A derivative and a batch have tables of their own.
+        for function in (ua.vmap(lambda each: each * 1), ua.grad(lambda each: ua.sum(each * each))):
+            assert function(found).device == found.device
+        np.testing.assert_array_equal(call(), expected)
+
+
+def test_large_tables_and_random_ones_are_not_kept(backend: str) -> None:
+    from unifyarr.backends.torch import _constants
+
+    kept = _constants._kept_table.cache_info().currsize
+    ua.signal.hann(5000, device="sim:1")
+    ua.nn.dropout(there(np.ones(9)), 0.5, generator=np.random.default_rng(0))
+    assert _constants._kept_table.cache_info().currsize == kept

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_floating, as_single, check_real, from_host, indices_from_host
+from .._core.arrays.convert import as_floating, as_single, check_real, indices_from_host, table_beside
 from .._core.calling.invoke import check_result, serves_derivative
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, for_axes, shown
@@ -91,9 +91,9 @@ def _mean(windows: Array, axis: int, sizes: np.ndarray | None) -> Array:
     behind = (1,) * (windows.ndim - axis - 2)
     inside = np.arange(windows.shape[axis])[:, None] < sizes
     inside = inside.reshape(*inside.shape, *behind)
-    windows = where(from_host(inside, None, windows.device, windows._backend), windows, 0)
+    windows = where(table_beside(inside, windows), windows, 0)
     number = sizes.reshape(-1, *behind).astype(dtypes.real_of(windows.dtype).dtype)
-    return divide(sum(windows, axis=axis), from_host(number, None, windows.device, windows._backend))
+    return divide(sum(windows, axis=axis), table_beside(number, windows))
 
 
 def max_of(name: str, axes: int, x: Array, output_size: Sizes, out: Array | None) -> Array:

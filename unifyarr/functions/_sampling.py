@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import from_host, indices_from_host
+from .._core.arrays.convert import indices_from_host, table_beside
 from .._core.calling.invoke import attempt
 from .._core.engines import dtypes
 from .._core.values.records import Record
@@ -204,4 +204,4 @@ def _along(x: Array, axis: int, sampling: Sampling) -> Array:
     side_by_side = take(x, indices_from_host(table.T.copy(), x), axis=axis)
     factors = weights.T.reshape(*weights.T.shape, *(1 for _ in x.shape[axis + 1 :]))
     factors = factors.astype(dtypes.real_of(x.dtype).dtype)
-    return sum(multiply(side_by_side, from_host(factors, None, x.device, x._backend)), axis=axis)
+    return sum(multiply(side_by_side, table_beside(factors, x)), axis=axis)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_index, as_real_floating, from_host, within_bounds
+from .._core.arrays.convert import as_index, as_real_floating, table_beside, within_bounds
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from ..typing import Scalar
@@ -66,7 +66,7 @@ def factorial(x: Array, /, *, out: Array | None = None) -> Array:
 def _factorials(x: Array) -> Array:
     known = np.array([math.factorial(k) for k in range(_LAST + 1)], np.float64)
     with np.errstate(over="ignore"):
-        return from_host(known.astype(x.dtype.dtype), None, x.device, x._backend)
+        return table_beside(known.astype(x.dtype.dtype), x)
 
 
 @compositional(namespace="special", takes_numbers=True)

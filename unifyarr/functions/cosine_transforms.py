@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_floating, as_single, from_host
+from .._core.arrays.convert import as_floating, as_single, table_beside
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
@@ -167,7 +167,7 @@ def _constant(values: np.ndarray, like: Array) -> Array:
     """Return numbers in the precision of an array, where it is."""
     single = like.dtype in (dtypes.float32, dtypes.complex64)
     dtype = {"d": "f4", "D": "c8"}[values.dtype.char] if single else None
-    return from_host(values, dtype, like.device, like._backend)
+    return table_beside(values, like, dtype)
 
 
 def _summed(x: Array, kind: int, count: int) -> Array:

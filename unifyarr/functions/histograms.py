@@ -252,7 +252,7 @@ def _equal_edges(x: Array, count: int, range: tuple[float, float] | None) -> Arr
         raise ValueError(
             f"there are no {count} bins from {ends[0]} to {ends[1]} in {dtype}: take fewer, or a wider range"
         )
-    return from_host(edges, dtype, x.device, x._backend)
+    return from_host(edges, dtype, x.device, x._backend, varies=True)
 
 
 def _value(x: Array, dtype: np.dtype[Any]) -> Any:

@@ -241,4 +241,4 @@ def dropout(
     dropped = np.asarray(generator.random(x.shape)) < rate
     # If the rate is 1 nothing is kept, and the division would be by zero.
     kept = divide(x, 1 - rate if rate < 1 else 1, out=room(out, x.shape, x.dtype))
-    return where(from_host(dropped, None, x.device, x._backend), 0, kept, out=reuse(kept))
+    return where(from_host(dropped, None, x.device, x._backend, varies=True), 0, kept, out=reuse(kept))

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_floating, as_single, from_host
+from .._core.arrays.convert import as_floating, as_single, table_beside
 from .._core.arrays.scratch import reuse, room
 from .._core.calling.invoke import attempt, check_result
 from .._core.declaring.declare import mixed
@@ -133,7 +133,7 @@ def _avg_pool(
     else:
         sizes = _sizes(windows, x.shape[-axes:], count, count_include_pad)
     sizes = sizes.astype(dtypes.real_of(total.dtype).dtype)
-    mean = divide(total, from_host(sizes, None, x.device, x._backend), out=reuse(total))
+    mean = divide(total, table_beside(sizes, x), out=reuse(total))
     return mean.astype(dtype, copy=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array_beside, as_real_floating, as_single, check_real, from_host, has_dtype
+from .._core.arrays.convert import as_array_beside, as_real_floating, as_single, check_real, has_dtype, table_beside
 from .._core.arrays.numbers import as_real
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
@@ -77,7 +77,7 @@ def rotary_embedding(
     # Late places have too many digits for the angles of a narrow dtype.
     exact = dtypes.float64 if has_dtype(x._backend, dtypes.float64) else dtypes.float32
     pairs = x.shape[-1] // 2
-    speeds = from_host(power ** (-np.arange(pairs) / max(pairs, 1)), exact, x.device, x._backend)
+    speeds = table_beside(power ** (-np.arange(pairs) / max(pairs, 1)), x, exact)
     angles = multiply(expand_dims(places.astype(exact, copy=False), -1), speeds)
     wide = as_single(x)
     cosine, sine = (each.astype(wide.dtype, copy=False) for each in (cos(angles), sin(angles)))

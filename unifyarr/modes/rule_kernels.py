@@ -223,8 +223,8 @@ class Kernels:
         return found
 
     def array(self, values: np.ndarray, like: Native) -> Native:
-        """Return a native of values, on the device of an array."""
-        return self.handle.computed(values, device=self._place(like))
+        """Return a native of values that is only read, on the device of an array."""
+        return self.handle.table(values, device=self._place(like))
 
     def _place(self, like: Native) -> object:
         if type(like) is not Like:

@@ -334,8 +334,14 @@ def from_data(
     return backend.from_numpy(array, device=device, copy=not is_own)
 
 
-def from_host(array: np.ndarray, dtype: object, device: object, backend: Any) -> Array:
-    """Return an array of values that NumPy computed just now, moved once at most: the same bits on every backend."""
+def from_host(
+    array: np.ndarray, dtype: object, device: object, backend: Any, *, only_read: bool = False, varies: bool = False
+) -> Array:
+    """Return an array of values that NumPy computed just now, moved once at most: the same bits on every backend.
+
+    An accelerator may keep what is ``only_read``, and copy anything else from what it keeps, unless that ``varies``
+    between calls that are alike.
+    """
     there = None if device is None else backend.as_device(device)
     wanted = dtypes.as_dtype(array.dtype if dtype is None else dtype)
     check_dtype(backend, wanted, there)
@@ -346,10 +352,18 @@ def from_host(array: np.ndarray, dtype: object, device: object, backend: Any) ->
             # To keep the values would cost more than to compute them again.
             notes.is_repeatable = False
         # Nothing else refers to them.
-        return wrap(backend.computed(values, device=there, copy=False), backend)
-    made = wrap(backend.computed(values, device=there), backend)
-    notes.call(partial(backend.computed, values), (), {"device": there}, made)
+        if not only_read:
+            return wrap(backend.computed(values, device=there, copy=False, varies=varies), backend)
+    make = backend.table if only_read else backend.computed
+    made = wrap(make(values, device=there), backend)
+    if notes is not None:
+        notes.call(partial(make, values), (), {"device": there}, made)
     return made
+
+
+def table_beside(values: np.ndarray, like: Array, dtype: object = None) -> Array:
+    """Return values that NumPy computed of what is static, beside another array: they are only read."""
+    return from_host(values, dtype, device_of([like], like._backend), like._backend, only_read=True)
 
 
 def has_dtype(backend: Handle, dtype: DType, device: object = None) -> bool:
@@ -392,8 +406,8 @@ def _noting(backend: Handle, low: int, high: int, native: Native) -> Native:
 
 
 def indices_from_host(places: np.ndarray, like: Array) -> Array:
-    """Return indices that NumPy computed just now beside another array."""
-    made = from_host(places, None, device_of([like], like._backend), like._backend)
+    """Return indices that NumPy computed just now beside another array; they are only read."""
+    made = table_beside(places, like)
     return within_bounds(made, int(places.min()), int(places.max())) if places.size else made
 
 

@@ -93,12 +93,16 @@ class Memory(Values[Native]):
         """Return a native array of a C-contiguous ``array`` that nothing else refers to, in its memory if possible."""
         return self.from_numpy(array, device=device)
 
-    def computed(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Native:
+    def computed(self, array: np.ndarray, *, device: Any = None, copy: bool = True, varies: bool = False) -> Native:
         """Return a native array of values that NumPy computed; an accelerator may compute the same bits by itself.
 
-        ``copy=False`` says that nothing else refers to them.
+        ``copy=False`` says that nothing else refers to them, and ``varies`` that the next ones are others.
         """
         return self.from_numpy(array, device=device) if copy else self.adopt(array, device=device)
+
+    def table(self, array: np.ndarray, *, device: Any = None) -> Native:
+        """Return a native array of values that NumPy computed and that is only read, which an accelerator may keep."""
+        return self.computed(array, device=device)
 
     def adopting(self, dtype: np.dtype[Any], device: Any = None) -> Callable[[np.ndarray], Native]:
         """Return a function that does what ``adopt`` does with arrays of one dtype, new and writable."""

@@ -260,11 +260,24 @@ class Backend(base.Backend[Tensor]):
         """Return whether a number may serve later calls: one that an accelerator doesn't keep may be a graph's own."""
         return native.is_cpu or _constants.known_number(native) is not None
 
-    def computed(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Tensor:
-        """Return a tensor of values that NumPy computed; an accelerator counts evenly spaced ones by itself."""
+    def computed(self, array: np.ndarray, *, device: Any = None, copy: bool = True, varies: bool = False) -> Tensor:
+        """Return a tensor of values that NumPy computed: an accelerator counts evenly spaced ones by itself.
+
+        It copies few others from those that it keeps.
+        """
         place = default_device() if device is None else device
-        made = None if place is None or place.type == "cpu" else _constants.counted(array, place)
+        if place is None or place.type == "cpu":
+            return self.from_numpy(array, device=device, copy=copy)
+        made = _constants.counted(array, place)
+        if made is None and not varies and (kept := _constants.table(array, place)) is not None:
+            made = kept.clone()
         return self.from_numpy(array, device=device, copy=copy) if made is None else made
+
+    def table(self, array: np.ndarray, *, device: Any = None) -> Tensor:
+        """Return a tensor of values that NumPy computed and that is only read, which an accelerator keeps."""
+        place = default_device() if device is None else device
+        kept = None if place is None or place.type == "cpu" else _constants.table(array, place)
+        return self.computed(array, device=device) if kept is None else kept
 
     # What was noted is lost where somebody writes them.
     note_bounds = staticmethod(_indices.note_bounds)

@@ -1,4 +1,7 @@
-"""Numbers beside tensors of an accelerator: each is filled in once and kept there, since a fill is a launch."""
+"""Numbers beside tensors of an accelerator, and small tables: each is kept there, since a fill is a launch.
+
+A copy from the host would wait.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from ._shared import DTYPES, OF_ML_DTYPES, is_plain
 # The dtypes whose numbers go to an accelerator as arguments of a kernel.
 _FILLS = frozenset(dtype for dtype in DTYPES if dtype.kind in "biufc") | frozenset(OF_ML_DTYPES)
 _MOST = 1024
+# How many tables are kept, and of how many bytes at most.
+_MOST_TABLES, _LARGEST_TABLE = 256, 1 << 14
 # The dtypes in which an accelerator counts, by way of int64 or float64.
 _COUNTED = frozenset(map(np.dtype, ("int8", "int16", "int32", "int64", "uint8", "float32", "float64")))
 
@@ -77,7 +82,7 @@ def _diagonal(array: np.ndarray, device: torch.device) -> Tensor | None:
 
 def constant(array: np.ndarray, device: torch.device) -> Tensor:
     """Return a tensor of one number that is only read: the same one for the same number."""
-    if is_passing(device) or _is_capturing(device):
+    if not _keeps(device):
         return filled(array, device)
     return _kept(array.dtype, array.shape, array.tobytes(), device, _stream(device))
 
@@ -85,6 +90,17 @@ def constant(array: np.ndarray, device: torch.device) -> Tensor:
 def is_passing(device: torch.device) -> bool:
     """Return whether tensors made now may be a trace's, or have no values, so that none is kept."""
     return device.type == "meta" or bool(count_dispatch_modes()) or peek_interpreter_stack() is not None
+
+
+def table(array: np.ndarray, device: torch.device) -> Tensor | None:
+    """Return a tensor that is only read, the same one for the same values; ``None`` where nothing is kept."""
+    if array.dtype not in _FILLS or array.dtype in OF_ML_DTYPES or array.nbytes > _LARGEST_TABLE or not _keeps(device):
+        return None
+    return _kept_table(array.dtype, array.shape, array.tobytes(), device, _stream(device))
+
+
+def _keeps(device: torch.device) -> bool:
+    return not (is_passing(device) or _is_capturing(device))
 
 
 def _stream(device: torch.device) -> int:
@@ -120,6 +136,14 @@ def known_number(x: Tensor) -> Any:
     if x.is_cpu:
         return x.item() if is_plain(x) and not x.requires_grad else None
     return getattr(x, "known_number", None)
+
+
+@lru_cache(_MOST_TABLES)
+def _kept_table(dtype: np.dtype[Any], shape: tuple[int, ...], bits: bytes, device: torch.device, stream: int) -> Tensor:
+    array = np.frombuffer(bits, dtype).reshape(shape)
+    with torch.inference_mode(False):
+        made = counted(array, device)
+        return torch.from_numpy(array.copy()).to(device) if made is None else made
 
 
 def _is_capturing(device: torch.device) -> bool:
