@@ -132,6 +132,11 @@ def _same(a: ua.Array, b: ua.Array, c: ua.Array, d: ua.Array) -> list[ua.Array]:
     return [a + a, b + b, c + c, d + d]
 
 
+def _without_axes(a: ua.Array, b: ua.Array, c: ua.Array, d: ua.Array) -> list[ua.Array]:
+    one, two = ua.sum(c), ua.max(d)
+    return [one + 1.5, two + one, one * 2.0, two * 3.0]
+
+
 # How many launches it takes.
 CASES: dict[str, tuple[Callable[..., Any], int]] = {
     "a chain": (_chain, 6),
@@ -143,6 +148,7 @@ CASES: dict[str, tuple[Callable[..., Any], int]] = {
     "windows": (_windows, 8),
     "what needs each other": (_dependent, 11),
     "the same operand twice": (_same, 2),
+    "no axes": (_without_axes, 4),
 }
 
 

@@ -155,3 +155,20 @@ def test_large_tables_and_random_ones_are_not_kept(backend: str) -> None:
     ua.signal.hann(5000, device="sim:1")
     ua.nn.dropout(there(np.ones(9)), 0.5, generator=np.random.default_rng(0))
     assert _constants._kept_table.cache_info().currsize == kept
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_incomplete_gamma_functions_of_narrow_numbers_stay_there(backend: str, dtype: str) -> None:
+    special = pytest.importorskip("scipy.special")
+    values = np.array([0.0, 1e-6, 0.3, 1.0, 2.5, 40.0, 3e4, np.inf, np.nan, -1.0]).astype(dtype)
+    a, x = (each.ravel() for each in np.meshgrid(values, values))
+    mine = there(a), there(x)
+    with counting() as events:
+        found = ua.special.gammainc(*mine)
+    assert not events["to_host"] + events["to_device"] + events["sync"]
+    assert_there(found)
+    expected = special.gammainc(a.astype("f8"), x.astype("f8")).astype(dtype)
+    np.testing.assert_allclose(found, expected, rtol=2 * np.finfo(dtype).eps)
+    slope = ua.grad(lambda each: ua.sum(ua.special.gammainc(there(np.full(2, 2, dtype)), each)))(there(values[3:5]))
+    exact = values[3:5].astype("f8")
+    np.testing.assert_allclose(slope, exact * np.exp(-exact), rtol=4 * np.finfo(dtype).eps)

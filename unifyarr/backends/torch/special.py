@@ -83,9 +83,19 @@ def _beta_density(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
     return torch.exp(torch.xlogy(a - 1, x) + torch.special.xlog1py(b - 1, -x) + factor)
 
 
+def _narrow_gammainc(a: Tensor, x: Tensor) -> Tensor:
+    greatest = torch.maximum(a, x)
+    # Beside zero and infinity the engine loses NaN.
+    return torch.where(greatest.isnan(), greatest, torch.special.gammainc(a, x))
+
+
 betainc = of_scipy("betainc", _beta_density, "the engine has none")
-gammainc = of_scipy("gammainc", _gamma_density, "the engine's has 7 digits of float64")
-gammaincc = of_scipy("gammaincc", lambda a, x: -_gamma_density(a, x), "the engine's has 7 digits of float64")
+gammainc = of_scipy("gammainc", _gamma_density, "the engine's has 7 digits of float64", _narrow_gammainc)
+gammaincc = of_scipy(
+    "gammaincc",
+    lambda a, x: -_gamma_density(a, x),
+    "the engine's has 7 digits of float64, and none of small results beside small parameters",
+)
 
 
 # -- the engine's own, where a composition computes the same --------------------------------------------------------

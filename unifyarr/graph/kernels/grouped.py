@@ -72,7 +72,9 @@ class GroupedOp(Op):
         way = backend.one_launch(self.op.name)
         assert way is not None
         run, is_served = way.new if self.over is None else way.in_place, way.is_served
-        numbers = [number for each in node.inputs[count:] if (number := _number(backend, each)) is not None]
+        known = [_number(backend, each) for each in node.inputs[count:]]
+        # Arrays without axes may stand beside some.
+        numbers = known if None not in known else []
         takes_array = self.columns > 1 and not numbers and _shape(node.inputs[count]) != _shape(node.inputs[0])
 
         def compute(*natives: Any) -> tuple[object, ...]:
