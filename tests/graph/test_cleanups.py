@@ -308,3 +308,105 @@ def test_branches_that_write_to_one_array_stay_in_order(backend: str) -> None:
     function(x, w)
     np.testing.assert_array_equal(as_numpy(z), as_numpy(w))
     assert float(z[0]) == 7.0
+
+
+def _inside(f: Any, *arrays: Any) -> int:
+    """Return how many branches stand inside of loops and branches."""
+    waiting, count = list(f.graph(*arrays).apply_nodes), 0
+    while waiting:
+        inner = [each for body in getattr(waiting.pop().op, "bodies", ()) for each in body.fgraph.apply_nodes]
+        count += sum(each.op.name == "switch" for each in inner)
+        waiting += inner
+    return count
+
+
+def _nested(x: ua.Array, y: ua.Array) -> ua.Array:
+    is_large = ua.sum(x) > 1
+    return ua.cond(is_large, lambda: x * 2, lambda: ua.cond(is_large, lambda: ua.exp(y), lambda: y - 1))
+
+
+def _computed_again(x: ua.Array, y: ua.Array) -> ua.Array:
+    return ua.cond(ua.sum(x) > 1, lambda: ua.cond(ua.sum(x) > 1, lambda: x * 2, lambda: y / 2), lambda: y - 1)
+
+
+def _two_below(x: ua.Array, y: ua.Array) -> ua.Array:
+    one, other = ua.sum(x) > 1, ua.sum(y) > 5
+
+    def again() -> ua.Array:
+        return ua.cond(one, lambda: x + y, lambda: ua.cond(other, lambda: x - y, lambda: y * 3))
+
+    return ua.cond(one, lambda: ua.cond(other, again, lambda: -y), lambda: ua.cond(other, again, lambda: x))
+
+
+def _in_a_loop(x: ua.Array, y: ua.Array) -> ua.Array:
+    is_large = ua.sum(x) > 1
+
+    def step(i: Any, s: ua.Array) -> ua.Array:
+        return ua.cond(is_large, lambda: s * 2, lambda: s + y)
+
+    return ua.cond(is_large, lambda: ua.fori_loop(0, 3, step, y), lambda: ua.fori_loop(0, 2, step, x))
+
+
+def _chosen_by_number(x: ua.Array, y: ua.Array) -> ua.Array:
+    number = ua.astype(ua.sum(x), "int64")
+    inner = lambda: ua.switch(number, [lambda: x, lambda: y, lambda: x + y])  # noqa: E731
+    return ua.switch(number, [lambda: inner() * 2, lambda: inner() - 1, inner])
+
+
+def _writing(x: ua.Array, y: ua.Array) -> ua.Array:
+    is_large = ua.sum(x) > 1
+
+    def outer() -> None:
+        x[0] = -5.0
+        ua.cond(ua.sum(x) > 1, lambda: _write(y, 1.0), lambda: _write(y, 2.0))
+        ua.cond(is_large, lambda: _write(x, 3.0), lambda: _write(y, 4.0))
+
+    ua.cond(is_large, outer, lambda: None)
+    return x + y
+
+
+def _write(x: ua.Array, value: float) -> None:
+    x[1] = value
+
+
+@pytest.mark.parametrize(
+    ("function", "left"),
+    [
+        (_nested, 0),
+        (_computed_again, 0),
+        # One condition of each branch is another one.
+        (_two_below, 2),
+        (_in_a_loop, 0),
+        (_chosen_by_number, 0),
+        # The sum is another one once the array was written.
+        (_writing, 1),
+    ],
+)
+@pytest.mark.parametrize("mode", ["fast", "debug"])
+def test_a_branch_in_a_branch_of_the_same_condition_is_known(
+    backend: str, function: Any, left: int, mode: Any
+) -> None:
+    compiled = ua.compile(function, mode=mode)
+    for values in ([0.5, 1.5], [0.5, -1.5], [0.25, 0.5]):
+        for other in ([3.0, 4.0], [0.5, 1.0]):
+            x, y = (ua.asarray(each) for each in (values, other))
+            z, w = x.copy(), y.copy()
+            np.testing.assert_allclose(as_numpy(compiled(x, y)), as_numpy(function(z, w)), rtol=1e-15)
+            np.testing.assert_array_equal(as_numpy(x), as_numpy(z))
+            np.testing.assert_array_equal(as_numpy(y), as_numpy(w))
+    assert _inside(compiled, x, y) == left
+
+
+def test_what_only_a_branch_that_never_runs_reads_is_not_computed(backend: str) -> None:
+    def function(x: ua.Array) -> ua.Array:
+        is_large, other = ua.sum(x) > 1, ua.cos(x)
+        return ua.cond(is_large, lambda: ua.cond(is_large, lambda: x * 2, lambda: other), lambda: x)
+
+    assert "cos" not in named(function, ua.asarray([0.5, 1.5]))
+
+
+def test_gradients_of_nested_branches(backend: str) -> None:
+    slope = ua.grad(lambda x: ua.sum(_nested(x, x * x)))
+    for values in ([0.5, 1.5], [0.5, -1.5]):
+        x = ua.asarray(values)
+        np.testing.assert_allclose(as_numpy(ua.compile(slope)(x)), as_numpy(slope(x)), rtol=1e-15)

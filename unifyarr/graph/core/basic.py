@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -302,6 +302,16 @@ class Op(Declarations):
         """Return the operation that does what this one and another do with the same first input, ``None`` if none can.
 
         Its other inputs are those of both in turn, and so are its outputs.
+        """
+        return None
+
+    def decided(
+        self, node: Apply, known: Sequence[tuple[Variable, int]], outside: Mapping[Variable, Variable]
+    ) -> Sequence[Variable] | None:
+        """Return variables for the outputs of a node whose own graphs have fewer branches, ``None`` if they can't.
+
+        ``known`` has numbers of branches, and what each is known to be where the node is; ``outside`` maps inputs of
+        the graphs around it to what they stand for.
         """
         return None
 

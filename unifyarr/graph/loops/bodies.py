@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,6 +179,11 @@ class Body:
         made = Body(self.backend, inputs, outputs, carried, given, strides, self.is_on_host)
         made.rewrites, made.lowering, made.waits = self.rewrites, self.lowering, self.waits
         return made
+
+    def reading(self, graph: FunctionGraph, read: Sequence[bool]) -> Body:
+        """Return another function of the same carry, with those of its inputs that ``read`` says."""
+        ends = list(compress(graph.inputs, read)), graph.outputs
+        return self.with_graph(*ends, self._carried, self.given, list(compress(self.strides, read)))
 
     def beside(self, other: Body) -> Body:
         """Return the function that does what this one and another do, neither of which carries anything."""

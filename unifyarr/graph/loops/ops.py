@@ -7,7 +7,7 @@ then written in place, if the engine can.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from ..kernels.executors import Executor
 from ..run.rewrite_registry import Rewrite
 from .bodies import Body, buffer, fresh
 from .body_watch import BodyWatch, Checks
+from .decided_branches import Known, branch_of, decided, inlined
 from .hoisted_loops import hoisted
 from .stages import Stages, stages_of
 
@@ -33,7 +34,8 @@ class BodiesOp(Op):
     """An operation that runs bodies."""
 
     can_wait = True
-    waits = False
+    waits = is_choice = False
+    carried = rows = 0
 
     def __init__(self, name: str, bodies: Sequence[Body], *static: object, nout: int) -> None:
         self.bodies, self.backend = tuple(bodies), bodies[0].backend
@@ -65,6 +67,14 @@ class BodiesOp(Op):
     def nodes(self) -> Sequence[Apply]:
         """Return the nodes of the bodies, as they were traced."""
         return [node for body in self.bodies for node in body.fgraph.apply_nodes]
+
+    def remade(self, bodies: Sequence[Body], carried: int, rows: int) -> Op:
+        """Return the same operation with other bodies."""
+        raise NotImplementedError
+
+    def decided(self, node: Apply, known: Known, outside: Mapping[Variable, Variable]) -> Sequence[Variable] | None:
+        """Return variables for the outputs of a node without branches inside of which it's known which body runs."""
+        return decided(self, node, known, outside)
 
     def bound(self, node: Apply, wait: bool = False) -> Callable[..., object]:
         """Return a function of natives; what it's made of when it's called first is compiled then, if it's to wait."""
@@ -195,7 +205,7 @@ class WhileOp(BodiesOp):
     """A loop as long as a condition holds. Its inputs are what is carried, and what the functions captured."""
 
     titles = ("condition", "body")
-    ends, rows = False, 0
+    ends = False
 
     def __init__(self, condition: Body, body: Body, carried: int) -> None:
         self.carried = carried
@@ -277,9 +287,19 @@ class SwitchOp(BodiesOp):
     """A choice between functions. Its inputs are the number of the chosen one, and what the functions captured."""
 
     titles = ()
+    is_choice = True
 
     def __init__(self, branches: Sequence[Body]) -> None:
         super().__init__("switch", branches, nout=len(branches[0].types))
+
+    def remade(self, bodies: Sequence[Body], carried: int, rows: int) -> Op:
+        """Return the same choice between other functions."""
+        return SwitchOp(bodies)
+
+    def decided(self, node: Apply, known: Known, outside: Mapping[Variable, Variable]) -> Sequence[Variable] | None:
+        """Return the results of the branch that is known to run; else do so inside of the branches."""
+        body = branch_of(self.bodies, node, known, outside)
+        return decided(self, node, known, outside) if body is None else inlined(body, node.inputs[1:])
 
     def joined(self, other: Op) -> SwitchOp | None:
         """Return the choice between functions that do what those of both do."""
