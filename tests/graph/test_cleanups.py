@@ -383,9 +383,7 @@ def _write(x: ua.Array, value: float) -> None:
     ],
 )
 @pytest.mark.parametrize("mode", ["fast", "debug"])
-def test_a_branch_in_a_branch_of_the_same_condition_is_known(
-    backend: str, function: Any, left: int, mode: Any
-) -> None:
+def test_a_branch_in_a_branch_of_the_same_condition_is_known(backend: str, function: Any, left: int, mode: Any) -> None:
     compiled = ua.compile(function, mode=mode)
     for values in ([0.5, 1.5], [0.5, -1.5], [0.25, 0.5]):
         for other in ([3.0, 4.0], [0.5, 1.0]):

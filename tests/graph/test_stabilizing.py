@@ -60,6 +60,15 @@ def cross_entropy(x: Any) -> Any:
     return -ua.log(shares(x))[0]
 
 
+def cross_entropy_slope(points: Any) -> Any:
+    """Return the exact gradient of ``cross_entropy``."""
+    return [mp.exp(x) / sum(map(mp.exp, points)) - (place == 0) for place, x in enumerate(points)]
+
+
+def log_share(points: Any, place: int) -> Any:
+    return points[place] - mp.log(sum(map(mp.exp, points)))
+
+
 CASES = [
     Case("exp(u) - 1, 1 - exp(u)", lambda x: ua.exp(x) - 1, mp.expm1, FAR[:-1]),
     Case("exp(u) - 1, 1 - exp(u)", lambda x: 1 - ua.exp(x), lambda x: -mp.expm1(x), FAR[:-1]),
@@ -127,8 +136,51 @@ CASES = [
         (1e-3, 1e3),
         digits=1e-13,
     ),
-    Case("log(x**k)", lambda x: ua.log(x**2), lambda x: 2 * mp.log(abs(x)), (-1e200, 1e-200, 1e200)),
-    Case("log(x**k)", lambda x: ua.log(x**3), lambda x: 3 * mp.log(x), (1e-200, 3.0, 1e200)),
+    Case("log(x**k), log(x * x)", lambda x: ua.log(x**2), lambda x: 2 * mp.log(abs(x)), (-1e200, 1e-200, 1e200)),
+    Case("log(x**k), log(x * x)", lambda x: ua.log(x**3), lambda x: 3 * mp.log(x), (1e-200, 3.0, 1e200)),
+    Case("log(x**k), log(x * x)", lambda x: ua.log(x * x), lambda x: 2 * mp.log(abs(x)), (-1e200, 1e-200, 1e200)),
+    Case(
+        "log(softmax(u)[i]), log(sum(exp(u))[i]), ...",
+        lambda x: ua.log(nn.softmax(x)[0]),
+        lambda points: [log_share(points, 0)],
+        ROW,
+        True,
+    ),
+    Case(
+        "log(softmax(u)[i]), log(sum(exp(u))[i]), ...",
+        lambda x: ua.log(shares(x)[1:3]),
+        lambda points: [log_share(points, 1), log_share(points, 2)],
+        ROW,
+        True,
+    ),
+    Case(
+        "log(softmax(u)[i]), log(sum(exp(u))[i]), ...",
+        lambda x: ua.log(ua.take(nn.softmax(x), ua.asarray([3, 0]))),
+        lambda points: [log_share(points, 3), log_share(points, 0)],
+        ROW,
+        True,
+    ),
+    Case(
+        "log((1 - exp(u))[i]), log(det(A)[i]), ...",
+        lambda x: ua.log((1 - ua.exp(x))[0]),
+        lambda points: [mp.log(1 - mp.exp(points[0]))],
+        (-1e-20, -1.0),
+        True,
+    ),
+    Case(
+        "y * zeros with x / y[i] at i",
+        ua.grad(lambda x: -ua.log(nn.softmax(x)[0])),
+        cross_entropy_slope,
+        (-800.0, 1.0, 3.0),
+        True,
+    ),
+    Case(
+        "y * zeros with x / y[i] at i",
+        ua.grad(lambda x: -ua.log(shares(x)[ua.asarray(0)])),
+        cross_entropy_slope,
+        (99.0, 798.0, 800.0, 801.0),
+        True,
+    ),
     Case("log1p(exp(u))", lambda x: ua.log1p(ua.exp(x)), lambda x: mp.log(1 + mp.exp(x)), FAR[1:]),
     Case("log1p(-exp(u))", lambda x: ua.log1p(-ua.exp(x)), lambda x: mp.log(1 - mp.exp(x)), BELOW[1:], digits=2e-15),
     Case("log1p(-sigmoid(u))", lambda x: ua.log1p(-nn.sigmoid(x)), lambda x: -mp.log(1 + mp.exp(x)), FAR[1:]),
@@ -146,7 +198,7 @@ CASES = [
     Case(
         "exp(u) / sum(exp(u))",
         ua.grad(cross_entropy),
-        lambda points: [mp.exp(x) / sum(map(mp.exp, points)) - (place == 0) for place, x in enumerate(points)],
+        cross_entropy_slope,
         (99.0, 798.0, 800.0, 801.0),
         True,
     ),
@@ -202,7 +254,7 @@ CASES = [
     Case(
         "the derivative of log(softmax(u))",
         ua.grad(lambda x: -ua.log(nn.softmax(x))[0]),
-        lambda points: [mp.exp(x) / sum(map(mp.exp, points)) - (place == 0) for place, x in enumerate(points)],
+        cross_entropy_slope,
         (-800.0, 1.0, 3.0),
         True,
     ),
@@ -281,6 +333,33 @@ def test_cross_entropy_by_hand_with_labels_of_rows(backend: str) -> None:
     exact /= exact.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(values_of(slope), (exact - values_of(labels)) / 2, rtol=1e-14, atol=1e-300)
     assert float(found) == pytest.approx(0.5 * (1600.0 + 0.5 * (1.4076059644443804 + 0.4076059644443804)), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "pick",
+    [
+        lambda x, i: x[ua.arange(2), i],
+        lambda x, i: ua.take_along_axis(x, i[:, None], axis=1)[:, 0],
+        lambda x, i: ua.take(x, i, axis=1)[:, :1],
+        lambda x, i: x[:, 1],
+        lambda x, i: x[1],
+        lambda x, i: x[i, 0],
+        lambda x, i: x.T[1:, ::-1],
+    ],
+)
+@pytest.mark.parametrize("normalise", [nn.softmax, shares, lambda x: nn.softmax(x, axis=0)])
+def test_elements_of_shares_keep_digits_with_their_gradients(backend: str, pick: Any, normalise: Any) -> None:
+    def loss(x: Any, i: Any) -> Any:
+        return -ua.mean(ua.log(pick(normalise(x), i)))
+
+    def exact(x: Any, i: Any) -> Any:
+        axis = 0 if normalise not in (nn.softmax, shares) else -1
+        return -ua.mean(pick(nn.log_softmax(x, axis=axis), i))
+
+    x, i = ua.asarray([[-790.0, 0.0, 798.0], [700.0, -2.0, -3.0]]), ua.asarray([0, 1])
+    found = ua.compile(ua.value_and_grad(loss), include="stabilize")(x, i)
+    for got, wanted in zip(found, ua.value_and_grad(exact)(x, i), strict=True):
+        np.testing.assert_allclose(values_of(got), values_of(wanted), rtol=1e-14, atol=1e-300)
 
 
 def test_mode_debug_compares_with_the_stabilized_graph(backend: str) -> None:

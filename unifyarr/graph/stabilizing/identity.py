@@ -54,8 +54,12 @@ def making_once() -> Iterator[None]:
 
 def made(function: Callable[..., object], *given: Hashable, **named: Hashable) -> Variable:
     """Return the variable that a function of arrays gives for variables."""
-    key = (function, given, *sorted(named.items()))
+    return made_by((function, given, *sorted(named.items())), lambda: apply(function, *given, **named))
+
+
+def made_by(key: Hashable, make: Callable[[], Variable]) -> Variable:
+    """Return the variable that was made for a key, or a new one."""
     known = _made.get()
     if key not in known:
-        known[key] = apply(function, *given, **named)
+        known[key] = make()
     return known[key]

@@ -9,15 +9,15 @@ from functools import partial
 from typing import Any
 
 from ... import functions, linalg, nn, special
-from ..core.basic import Variable
+from ..core.basic import Variable, same_type
 from .identity import Identity, first, listed, made
 from .matching import (
     argument,
     exp_sum,
     is_bounded,
     node_of,
-    number,
     one_plus_exp,
+    power_of,
     seen,
     shape_of,
     shifted,
@@ -25,6 +25,7 @@ from .matching import (
     static,
 )
 from .monomials import Factor, Monomial, factored
+from .selections import picked
 
 OfVariable = Callable[[Variable], Variable | None]
 # Logarithms of variables that are never negative, of any, and ``log1p``.
@@ -108,6 +109,24 @@ def _of_erfc(variable: Variable) -> Variable | None:
     return made(lambda u: functions.add(special.log_ndtr(functions.multiply(u, -math.sqrt(2.0))), math.log(2.0)), u)
 
 
+@_positive(
+    "log(softmax(u)[i]), log(sum(exp(u))[i]), ...",
+    "log_softmax(u)[i], logsumexp(u)[i], ...",
+    "the logarithm of all elements keeps digits by one of the above",
+)
+def _of_picked(variable: Variable) -> Variable | None:
+    return _picked_after(POSITIVE, variable)
+
+
+def _picked_after(identities: Sequence[Identity[OfVariable]], variable: Variable) -> Variable | None:
+    """Return elements of a logarithm in the place of the logarithm of elements."""
+    found = picked(variable)
+    whole = None if found is None else first(identities, found.source)
+    if found is None or whole is None or not same_type(whole.type, found.source.type):
+        return None
+    return found.places.of(whole)
+
+
 @_any(
     "log(exp(u) * x), log(x / sum(exp(u))), ...",
     "u + log(x), log(x) - logsumexp(u), ...",
@@ -127,7 +146,9 @@ def _of_product(variable: Variable) -> Variable | None:
         return None
     total = combined(terms)
     if rest.powers:
-        total = made(functions.add, total, logarithm(rest.built(variable)))
+        is_below = all(power < 0 for power in rest.powers.values())
+        other = Monomial().times_all(rest, Fraction(-1)) if is_below else rest
+        total = made(functions.subtract if is_below else functions.add, total, logarithm(other.built(variable)))
     shape = shape_of(variable)
     return total if shape_of(total) == shape else made(functions.broadcast_to, total, shape)
 
@@ -187,17 +208,22 @@ def _of_abs_det(variable: Variable) -> Variable | None:
     return None if matrix is None else made(lambda matrix: linalg.slogdet(matrix)[1], matrix)
 
 
-@_any("log(x**k)", "k * log(x), k * log(abs(x)) for an even k", "x ** k overflows, or is 0")
+@_any("log(x**k), log(x * x)", "k * log(x), k * log(abs(x)) for an even k", "x ** k overflows, or is 0")
 def _of_power(variable: Variable) -> Variable | None:
-    node = node_of(variable, "square", "pow")
-    if node is None:
-        return None
-    x = seen(node.inputs[0])
-    power = 2.0 if node.op.name == "square" else number(node.inputs[1])
-    if not power or shape_of(x) != shape_of(variable):
+    x, power = power_of(variable) or (None, 0.0)
+    if x is None or not power or shape_of(x) != shape_of(variable):
         return None
     base = made(functions.abs, x) if power % 2 == 0 else x
     return made(functions.multiply, made(functions.log, base), power)
+
+
+@_any(
+    "log((1 - exp(u))[i]), log(det(A)[i]), ...",
+    "log1mexp(u)[i], slogdet(A).logabsdet[i], ...",
+    "the logarithm of all elements keeps digits by one of the above",
+)
+def _of_any_picked(variable: Variable) -> Variable | None:
+    return _picked_after(LOGARITHMS, variable)
 
 
 @listed(LOG1P, "log1p(exp(u))", "logaddexp(u, 0)", "exp(u) overflows")

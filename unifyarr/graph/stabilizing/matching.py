@@ -12,8 +12,8 @@ from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import COPY, is_kernel, kernel_of
 from ..kernels.laidout import LaidOut
 
-# Kernels whose results have the value of their one operand at each element.
-_FILLS = ("broadcast_to", "reshape", COPY)
+# Kernels whose results have elements of their first operand only.
+_FILLS = ("broadcast_to", "reshape", "get_window", "permute_dims", COPY)
 
 
 def seen(variable: Variable) -> Variable:

@@ -13,6 +13,7 @@ from ..core.basic import Apply, Variable
 from ..kernels.kernelop import is_kernel
 from .identity import made
 from .matching import exp_sum, number, seen, shape_of, static
+from .selections import Places, picked
 
 # How deep a product is read: formulas that people write, with their gradients, are shallower.
 _DEEPEST = 16
@@ -105,7 +106,7 @@ def factored(variable: Variable, depth: int = 0) -> Monomial | None:
     if shape is None:
         return None
     if node is not None and depth < _DEEPEST:
-        for read in (_of_quotient, _of_power, _of_other_shape, _of_sum):
+        for read in (_of_quotient, _of_power, _of_other_shape, _of_selection, _of_sum):
             found = read(node, depth + 1)
             if found is not None:
                 return found
@@ -176,6 +177,31 @@ def _axes_in(before: Shape, after: Shape) -> list[int | None] | None:
     for length in before:
         places.append(None if length == 1 else next(free))
     return places
+
+
+def _of_selection(node: Apply, depth: int) -> Monomial | None:
+    """Read elements that are picked from a product as the product of those of its factors."""
+    found = picked(node.outputs[0])
+    inner = None if found is None else factored(found.source, depth)
+    return None if found is None or inner is None else picked_from(inner, found.source, found.places)
+
+
+def picked_from(product: Monomial, whole: Variable, places: Places) -> Monomial | None:
+    """Return the elements of a product at some places, as a product; ``whole`` has its shape."""
+    shape, found = shape_of(whole), Monomial(product.sign, cancelled=product.cancelled)
+    if shape is None:
+        return None
+    for factor, power in product.powers.items():
+        if shape_of(factor.variable) == ():
+            found.times(Factor(factor.variable, ()), power)
+            continue
+        each = factor.built()
+        part = places.of(each if factor.shape == shape else made(functions.broadcast_to, each, shape))
+        kept = shape_of(part)
+        if kept is None:
+            return None
+        found.times(Factor(part, kept), power)
+    return found
 
 
 def _of_sum(node: Apply, depth: int) -> Monomial | None:

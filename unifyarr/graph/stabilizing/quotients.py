@@ -13,7 +13,8 @@ from ..kernels.kernelop import is_kernel
 from .identity import Identity, listed, made
 from .logarithms import combined, negated
 from .matching import argument, exp_sum, is_bounded, node_of, one_plus_exp, seen, shape_of, signed
-from .monomials import Factor, Monomial, factored
+from .monomials import Factor, Monomial, factored, picked_from
+from .selections import put
 
 OfMonomial = Callable[[Monomial], bool]
 # Each changes a product, and returns whether it did.
@@ -128,6 +129,29 @@ def _by_difference(product: Monomial) -> bool:
     total = combined([(Factor(u, factor.shape).built(), power) for factor, u, power in found])
     product.times(Factor(made(functions.exp, total), shape_of(total) or ()))
     return True
+
+
+@_quotient("y * zeros with x / y[i] at i", "zeros with x at i", "y[i] is 0, or x / y[i] overflows")
+def by_placing(product: Monomial) -> bool:
+    # The derivative of ``log(y[i])``, which reaches ``y`` as values among zeros.
+    for factor, power in list(product.powers.items()):
+        shape = shape_of(factor.variable)
+        found = put(factor.variable) if power == 1 and shape == factor.shape else None
+        rest = None if found is None else picked_from(product.without(factor), factor.variable, found.places)
+        if found is None or rest is None or not rest.powers:
+            continue
+        values = factored(found.values)
+        if values is None:
+            continue
+        values.cancelled = rest.cancelled = False
+        # They may be put among zeros themselves.
+        if values.times_all(rest).cancelled or by_placing(values):
+            product.powers.clear()
+            placed = found.put(values.built(found.values))
+            product.sign, product.cancelled = 1, True
+            product.times(Factor(placed, factor.shape))
+            return True
+    return False
 
 
 def _powers_of_exp(product: Monomial) -> list[tuple[Factor, Variable, Fraction]]:

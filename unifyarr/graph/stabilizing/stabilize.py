@@ -17,8 +17,8 @@ from ..kernels.kernelop import KernelOp
 from .identity import Identity, first, listed, made, making_once
 from .logarithms import LOG1P, LOGARITHMS, POSITIVE, negated
 from .matching import argument, node_of, number, power_of, seen, shape_of, shifted, static
-from .monomials import factored
-from .quotients import QUOTIENTS, quotient
+from .monomials import Factor, factored
+from .quotients import QUOTIENTS, by_placing, quotient
 
 OfNode = Callable[[Apply], Variable | None]
 SUMS: list[Identity[OfNode]] = []
@@ -113,10 +113,13 @@ def _backward_of_softmax(node: Apply) -> Variable | None:
     product = factored(given)
     if product is None or argument(result, "softmax") is None:
         return None
-    below = [each for each, power in product.powers.items() if each.variable is seen(result) and power <= -1]
-    if not below:
+    shares = Factor(seen(result), shape_of(result) or ())
+    if any(each.variable is shares.variable and power <= -1 for each, power in product.powers.items()):
+        given = product.times(shares).built(given)
+    elif not by_placing(product.times(shares)):
         return None
-    given = product.times(below[0]).built(given)
+    else:
+        given = product.built(given)
     total = made(functions.sum, given, axis=static(node)["axis"], keepdims=True)
     return made(functions.subtract, given, made(functions.multiply, result, total))
 
