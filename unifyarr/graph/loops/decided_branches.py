@@ -92,15 +92,9 @@ def _are_same(one: Variable, other: Variable, outside: Mapping[Variable, Variabl
         if isinstance(one, Constant) and isinstance(other, Constant) and one.signature() == other.signature():
             continue
         first, second, compared = one.owner, other.owner, compared + 1
-        is_equal = (
-            first is not None
-            and second is not None
-            and compared <= _LONGEST
-            and one.index == other.index
-            and first.op == second.op
-            and len(first.inputs) == len(second.inputs)
-        )
-        if not is_equal:
+        if first is None or second is None or compared > _LONGEST or one.index != other.index:
+            return False
+        if first.op != second.op or len(first.inputs) != len(second.inputs):
             return False
         pairs += zip(first.inputs, second.inputs, strict=True)
     return True

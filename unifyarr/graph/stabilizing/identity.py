@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Generic, NamedTuple, TypeVar
@@ -33,7 +33,7 @@ def listed(identities: list[Identity[Formula]], before: str, after: str, why: st
     return decorated
 
 
-def first(identities: list[Identity[Callable[[Given], Variable | None]]], given: Given) -> Variable | None:
+def first(identities: Sequence[Identity[Callable[[Given], Variable | None]]], given: Given) -> Variable | None:
     """Return the result of the first formula that fits, ``None`` if none does."""
     return next((found for each in identities if (found := each.formula(given)) is not None), None)
 

@@ -133,7 +133,10 @@ def _by_difference(product: Monomial) -> bool:
 
 @_quotient("y * zeros with x / y[i] at i", "zeros with x at i", "y[i] is 0, or x / y[i] overflows")
 def by_placing(product: Monomial) -> bool:
-    # The derivative of ``log(y[i])``, which reaches ``y`` as values among zeros.
+    """Multiply values that are put among zeros by the other factors at their places, if something cancels there.
+
+    The derivative of ``log(y[i])`` reaches ``y`` as such values.
+    """
     for factor, power in list(product.powers.items()):
         shape = shape_of(factor.variable)
         found = put(factor.variable) if power == 1 and shape == factor.shape else None

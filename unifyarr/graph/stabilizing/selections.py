@@ -1,4 +1,4 @@
-"""Elements that are picked from an array, and zeros in which values are put at such places, as derivatives have them."""
+"""Elements that are picked from an array, and values put at such places among zeros, as derivatives have them."""
 
 from __future__ import annotations
 
