@@ -12,7 +12,8 @@ from ..._core.arrays.convert import backend_of
 from ..._core.engines import dtypes
 from ..._core.kernels.types import ArrayType
 from ..._core.values.called import boundary
-from ..core.basic import Type, Variable
+from ...modes.trace.transformed import ConstantOp
+from ..core.basic import Constant, Type, Variable
 
 
 @boundary
@@ -66,6 +67,15 @@ def as_array_type(type: Type | None) -> ArrayType | None:
         return None
     found = dtypes.BY_NUMPY.get(getattr(type.dtype, "dtype", type.dtype))
     return None if found is None else ArrayType(tuple(length or 0 for length in type.shape), found.dtype)
+
+
+def known_values(variable: Variable) -> np.ndarray | None:
+    """Return the values of a variable that has the same ones in each run, ``None`` for another one."""
+    if isinstance(variable, Constant):
+        return values_of(variable.data)
+    # In a function that an engine transforms constants are made anew in each run.
+    op = None if variable.owner is None else variable.owner.op
+    return op.values if isinstance(op, ConstantOp) else None
 
 
 def values_of(data: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
 from ..kernels.kernelop import KernelOp
 from ..kernels.user_op_nodes import UserOp
-from .arraytypes import values_of
+from .arraytypes import known_values
 from .variables import apply
 
 # What a rewriter looks for: an operation, a class of operations, a name, or a function of arrays.
@@ -224,7 +224,8 @@ def _match(pattern: object, variable: Variable, found: dict[str, Variable]) -> b
         known = found.setdefault(pattern, variable)
         return known is variable or _are_equal(known, variable)
     if not isinstance(pattern, tuple):
-        return isinstance(variable, Constant) and _has_value(variable, pattern)
+        values = known_values(variable)
+        return values is not None and values.shape == () and bool(values == pattern)
     head, arguments, static = _parts(pattern)
     node = variable.owner
     if node is None or len(node.outputs) != 1 or len(node.inputs) != len(arguments) or not _is_headed(node, head):
@@ -238,11 +239,6 @@ def _are_equal(first: Variable, second: Variable) -> bool:
     if isinstance(first, Constant) and isinstance(second, Constant):
         return first.signature() == second.signature()
     return False
-
-
-def _has_value(constant: Constant, number: object) -> bool:
-    values = values_of(constant.data)
-    return values.shape == () and bool(values == number)
 
 
 def _build(replacement: object, found: Mapping[str, Variable]) -> Any:

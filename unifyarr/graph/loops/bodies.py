@@ -34,6 +34,7 @@ from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
 from ..core.rewriting import canonicalize, merge
+from ..core.untouched import Untouched
 from ..fusion.lowering import Lowering
 from ..kernels.cleanups import RULES
 from ..kernels.executors import Executor, Schedule, bound_and_compiled
@@ -210,6 +211,9 @@ class Body:
         if all(isinstance(each, Own) for each in self.rewrites):
             return self.fgraph
         fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
+        if self.backend.mutable:
+            # It runs where the engine follows values, for derivatives.
+            fgraph.attach(Untouched())
         self._rewriting(fgraph, pure=True)
         return fgraph
 

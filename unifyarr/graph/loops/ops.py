@@ -19,10 +19,8 @@ from ..._core.values.lazily import cached_property
 from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
-from ..core.basic import Apply, Op, Variable
-from ..fusion.lowering import Lowering
+from ..core.basic import Apply, Op, Rewriter, Variable
 from ..kernels.executors import Executor
-from ..run.rewrite_registry import Rewrite
 from .bodies import Body, buffer, fresh
 from .body_watch import BodyWatch, Checks
 from .decided_branches import Known, branch_of, decided, inlined
@@ -46,9 +44,9 @@ class BodiesOp(Op):
         # What runs it is made again where it's loaded.
         return {key: value for key, value in super().__getstate__().items() if key != "stages"}
 
-    def rewritten_by(self, rewrites: Sequence[Rewrite], lowering: Lowering | None = None) -> BodiesOp:
-        """Return the operation whose bodies are rewritten by these, and lowered to an engine's own compiler."""
-        bodies = tuple([each.rewritten_by(rewrites, lowering) for each in self.bodies])
+    def rewritten_by(self, rewriting: Rewriter) -> BodiesOp:
+        """Return the operation whose bodies are rewritten alike, and lowered to an engine's own compiler."""
+        bodies = tuple([each.rewritten_by(rewriting.rewrites, rewriting.lowering) for each in self.bodies])
         if all(new is old for new, old in zip(bodies, self.bodies, strict=True)):
             return self
         made = copy.copy(self)

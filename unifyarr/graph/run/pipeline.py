@@ -24,6 +24,7 @@ from ..core.joining import join
 from ..core.rewriting import Rule, attempt, canonicalize, fold_constants, inplace, keep_in, merge, named
 from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
+from ..core.untouched import Untouched
 from ..core.written import Written
 from ..fusion.finding import fuse
 from ..fusion.lowering import Lowering, lower
@@ -94,7 +95,7 @@ class Rewriting:
                         with self._watched(fgraph), _taken_back_if_refused(fgraph, each), named(fgraph, each.name):
                             each.run(fgraph, self)
             for node in list(fgraph.apply_nodes):
-                op = node.op.rewritten_by(self.rewrites, self.lowering)
+                op = node.op.rewritten_by(self)
                 if op is not node.op:
                     with fgraph.history.of(""):
                         fgraph.substitute(node, op)
@@ -108,6 +109,18 @@ class Rewriting:
         found = fgraph.copy()
         rewrites = [each for each in self.rewrites if not each.exact or each.always or each.required]
         replace(self, rewrites=rewrites, lowering=None)(found, pure=True)
+        return found
+
+    def transformed(self, fgraph: FunctionGraph, backend: Handle) -> FunctionGraph:
+        """Return the graph of a function that an engine transforms, rewritten by what people added.
+
+        Nothing is overwritten there, as the engine's derivatives need the values.
+        """
+        if all(isinstance(each, Own) for each in self.rewrites):
+            return fgraph
+        found = fgraph.copy()
+        found.attach(Untouched())
+        replace(self, backend=backend, lowering=None)(found, pure=True)
         return found
 
     def _ordered(self, chosen: list[Rewrite]) -> list[Rewrite]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...modes.trace.replaying import TransformedOp
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.lifetimes import Lifetime, lifetimes, peak, settled
@@ -249,6 +250,8 @@ def _refused(fgraph: FunctionGraph) -> Iterator[str]:
         if isinstance(node.op, BodiesOp):
             for body in node.op.bodies:
                 yield from _refused(body.rewritten)
+        elif isinstance(node.op, TransformedOp):
+            yield from _refused(node.op.fgraph)
 
 
 def _of_body(step: int, name: str, body: Body) -> BodyMemory:

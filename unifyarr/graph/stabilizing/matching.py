@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core.engines import dtypes
-from ..building.arraytypes import values_of
-from ..core.basic import Apply, Constant, Variable
+from ..building.arraytypes import known_values
+from ..core.basic import Apply, Variable
 from ..kernels.kernelop import COPY, is_kernel, kernel_of
 from ..kernels.laidout import LaidOut
 
@@ -42,15 +42,13 @@ def static(node: Apply) -> dict[str, Any]:
 
 def number(variable: Variable) -> float | None:
     """Return the real number that all elements of a variable are known to be."""
-    while (node := seen(variable).owner) is not None:
+    while (values := known_values(variable := seen(variable))) is None:
+        node = variable.owner
         if is_kernel(node, "ones", "zeros"):
             return float(is_kernel(node, "ones"))
-        if not is_kernel(node, *_FILLS):
+        if node is None or not is_kernel(node, *_FILLS):
             return None
         variable = node.inputs[0]
-    if not isinstance(variable, Constant):
-        return None
-    values = values_of(variable.data)
     if values.size == 0 or not dtypes.is_kind(dtypes.as_dtype(values.dtype), ("integral", "real floating")):
         return None
     first = values.flat[0]

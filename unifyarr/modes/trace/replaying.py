@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from ..._core.engines.tracing import running
 from ..._core.values.native import Native
 from ..._core.writing.inplace import assign
 from ...container.container import flatten
-from ...graph.core.basic import Apply, Op
+from ...graph.core.basic import Apply, Op, Rewriter
 from ...graph.core.fgraph import FunctionGraph
 from ...graph.core.rewriting import canonicalize, merge
 from ...graph.kernels.cleanups import RULES
@@ -32,20 +33,30 @@ class Replay:
     """The graph of a function, which runs in its place inside transformations.
 
     ``written`` has the leaves of the arguments that the function writes, ``rebound`` the captured arrays that it
-    writes.
+    writes, and ``engine`` the backend that transforms it.
     """
 
-    def __init__(self, made: TracedCall, leaves: Sequence[object]) -> None:
+    def __init__(self, made: TracedCall, leaves: Sequence[object], engine: Handle) -> None:
+        self.engine = engine
         places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
         self.written = [places[place] for place in made.updates if place < len(places)]
         self.rebound = [place - len(places) for place in made.updates if place >= len(places)]
         self.met = len(made.captured)
         # The captured arrays keep the values of the example.
         self._made = replace(made, captured=[])
-        self.fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
-        canonicalize(self.fgraph, RULES)
-        merge(self.fgraph)
-        self._schedule = Schedule(self.fgraph, {})
+        fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
+        canonicalize(fgraph, RULES)
+        merge(fgraph)
+        self._runs(fgraph)
+
+    def _runs(self, fgraph: FunctionGraph) -> None:
+        self.fgraph, self._schedule = fgraph, Schedule(fgraph, {})
+
+    def of(self, fgraph: FunctionGraph) -> Replay:
+        """Return what runs another graph of the same inputs and outputs."""
+        made = copy.copy(self)
+        made._runs(fgraph)
+        return made
 
     def __call__(self, met: Sequence[Array], *args: object, **kwargs: object) -> object:
         """Return the function's result, and make its writes to arguments and captured arrays."""
@@ -67,8 +78,19 @@ class TransformedOp(Op):
     """
 
     def __init__(self, name: str, call: TracedTransformation, run: Callable[..., Sequence[object]], nout: int) -> None:
-        self.backend, self.fgraph, self._run = call.backend, call.replay.fgraph, run
-        super().__init__(name, parameters=call, nout=nout)
+        self.backend, self.fgraph, self._call, self._run = call.backend, call.replay.fgraph, call, run
+        super().__init__(name, parameters=(call,), nout=nout)
+
+    def rewritten_by(self, rewriting: Rewriter) -> TransformedOp:
+        """Return the operation that transforms the rewritten function."""
+        fgraph = rewriting.transformed(self.fgraph, self._call.replay.engine)
+        if fgraph is self.fgraph:
+            return self
+        call = self._call.of(self._call.replay.of(fgraph))
+        made = TransformedOp(self.name, call, self.backend.traced_once(call), self.nout)
+        # Equal ones are rewritten alike.
+        made.parameters = (self.parameters, tuple(rewriting.rewrites))
+        return made
 
     def nodes(self) -> Iterable[Apply]:
         """Return the nodes of the function's graph."""
@@ -91,6 +113,10 @@ class TracedTransformation:
         self.backend, self.replay, self._run, self._written, self._updates = backend, replay, run, written, updates
         self.leaves: list[object] = []
         self.spec: object = None
+
+    def of(self, replay: Replay) -> TracedTransformation:
+        """Return what does the same with another graph."""
+        return TracedTransformation(self.backend, self._run, replay, self._written, self._updates)
 
     def __call__(self, *natives: Native) -> list[Native]:
         """Return all natives that come of a call: those of the result, and then what was written."""

@@ -160,7 +160,7 @@ class TransformedFunction:
             leaves, spec = flatten((args, kwargs))
             made = trace_call(_meeting(self._function), leaves, spec, inner)
             self._met = made.captured
-            raise _Found(Replay(made, leaves))
+            raise _Found(Replay(made, leaves, inner.backend))
 
         born: object = None
 
