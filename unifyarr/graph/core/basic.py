@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from ..._core.values import above
 from ..._core.values.maps import IOMap
 from ..._core.values.symbols import Symbol
 from .declarations import Declarations, victims_of
-
-if TYPE_CHECKING:
-    from .fgraph import FunctionGraph
 
 
 class Type(Protocol):
@@ -33,21 +30,6 @@ class Region(Protocol):
 
     def isdisjoint(self, other: object, /) -> bool:
         """Return whether the parts have no element in common."""
-
-
-class Rewriter(Protocol):
-    """What rewrites a graph, as operations with graphs of their own know it."""
-
-    @property
-    def rewrites(self) -> Sequence[Any]:
-        """The rewrites, in their order."""
-
-    @property
-    def lowering(self) -> Any:
-        """The engine's own compiler that takes what is fused, if there's one."""
-
-    def transformed(self, fgraph: FunctionGraph, backend: Any) -> FunctionGraph:
-        """Return the graph of a function that an engine transforms, rewritten by what people added."""
 
 
 def same_type(x1: Type | None, x2: Type | None) -> bool:
@@ -301,8 +283,11 @@ class Op(Declarations):
         for node in nodes or ():
             yield from node.op.parts()
 
-    def rewritten_by(self, rewriting: Rewriter) -> Op:
-        """Return the operation with its own graphs rewritten like the graph that it's in; itself if it has none."""
+    def rewritten_by(self, rewriting: Any) -> Op:
+        """Return the operation with its own graphs rewritten like the graph that it's in; itself if it has none.
+
+        ``rewriting`` is a ``Rewriter``.
+        """
         return self
 
     def hoisted(self, node: Apply, unused: Sequence[bool]) -> Sequence[Variable | None] | None:

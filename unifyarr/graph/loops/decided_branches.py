@@ -61,7 +61,7 @@ def decided(
     for number, graph in enumerate(graphs):
         chosen = [*known, (node.inputs[0], number)] if op.is_choice else known
         same = {**outside, **dict(zip(graph.inputs[first:], given[first:], strict=True))}
-        is_changed |= bool(canonicalize(graph, [_Rule(chosen, same)]))
+        is_changed |= bool(canonicalize(graph, [_InBranch(chosen, same)]))
     if not is_changed:
         return None
     read = [place < first or any(g.clients[g.inputs[place]] for g in graphs) for place in range(len(given))]
@@ -70,7 +70,7 @@ def decided(
     return Apply(op.remade(bodies, op.carried, op.rows), inputs, [each.type for each in node.outputs]).outputs
 
 
-class _Rule:
+class _InBranch:
     """The rewriter of a graph inside, in which some branches are known."""
 
     __name__ = "join"

@@ -19,7 +19,8 @@ from ..._core.values.lazily import cached_property
 from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
-from ..core.basic import Apply, Op, Rewriter, Variable
+from ..core.basic import Apply, Op, Variable
+from ..core.rewriter import Rewriter
 from ..kernels.executors import Executor
 from .bodies import Body, buffer, fresh
 from .body_watch import BodyWatch, Checks

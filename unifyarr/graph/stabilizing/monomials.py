@@ -13,7 +13,7 @@ from ..core.basic import Apply, Variable
 from ..kernels.kernelop import is_kernel
 from .identity import made
 from .matching import exp_sum, number, seen, shape_of, static
-from .selections import Places, picked
+from .selections import PickSteps, picked
 
 # How deep a product is read: formulas that people write, with their gradients, are shallower.
 _DEEPEST = 16
@@ -186,7 +186,7 @@ def _of_selection(node: Apply, depth: int) -> Monomial | None:
     return None if found is None or inner is None else picked_from(inner, found.source, found.places)
 
 
-def picked_from(product: Monomial, whole: Variable, places: Places) -> Monomial | None:
+def picked_from(product: Monomial, whole: Variable, places: PickSteps) -> Monomial | None:
     """Return the elements of a product at some places, as a product; ``whole`` has its shape."""
     shape, found = shape_of(whole), Monomial(product.sign, cancelled=product.cancelled)
     if shape is None:

@@ -23,8 +23,8 @@ class Step(NamedTuple):
     pick: Callable[[Variable], Variable]
 
 
-class Places(tuple[Step, ...]):
-    """Places in an array: its elements there are what is left after some steps."""
+class PickSteps(tuple[Step, ...]):
+    """PickSteps in an array: its elements there are what is left after some steps."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class Picked(NamedTuple):
     """A variable that has the elements of ``source`` at some places."""
 
     source: Variable
-    places: Places
+    places: PickSteps
 
 
 def picked(variable: Variable) -> Picked | None:
@@ -50,14 +50,14 @@ def picked(variable: Variable) -> Picked | None:
     source, *indices = node.inputs
     if is_kernel(node, "permute_dims"):
         axes = tuple(static(node)["axes"])
-        return Picked(seen(source), Places([Step(("axes", axes), lambda other: _in_order(other, axes))]))
+        return Picked(seen(source), PickSteps([Step(("axes", axes), lambda other: _in_order(other, axes))]))
 
     def pick(other: Variable) -> Variable:
         if not same_type(other.type, source.type):
             raise TypeError(f"{other} has another type than {source}")
         return node.copy([other, *indices]).outputs[0]
 
-    return Picked(seen(source), Places([Step(_key(node, shape_of(source) or (), indices), pick)]))
+    return Picked(seen(source), PickSteps([Step(_key(node, shape_of(source) or (), indices), pick)]))
 
 
 def _key(node: Apply, shape: Sequence[int], indices: Sequence[Variable]) -> Hashable:
@@ -96,7 +96,7 @@ class Put(NamedTuple):
     """An array of zeros that has ``values`` at some places; ``put`` returns one with others."""
 
     values: Variable
-    places: Places
+    places: PickSteps
     put: Callable[[Variable], Variable]
 
 
@@ -115,7 +115,7 @@ def put(variable: Variable) -> Put | None:
         step = Step(("window", static(node)["window"]), lambda other: _window(node, other))
     else:
         step = Step(_at([_of_index(each, shape) for each in indices]), lambda other: made(_gathered, other, *indices))
-    return Put(_without_zero(values), Places([step]), lambda new: node.copy([zeros, new, *indices]).outputs[0])
+    return Put(_without_zero(values), PickSteps([step]), lambda new: node.copy([zeros, new, *indices]).outputs[0])
 
 
 def _permuted(node: Apply) -> Put | None:
@@ -131,9 +131,9 @@ def _permuted(node: Apply) -> Put | None:
             ("along", axis, _of_index(index, axes)), lambda other: made(functions.take, other, index, axis=axis)
         )
         values = _in_order(found.values, axes)
-        return Put(values, Places([step]), lambda new: _in_order(found.put(_in_order(new, back)), axes))
+        return Put(values, PickSteps([step]), lambda new: _in_order(found.put(_in_order(new, back)), axes))
     step = Step(("axes", back), lambda other: _in_order(other, back))
-    return Put(found.values, Places([step, *found.places]), lambda new: _in_order(found.put(new), axes))
+    return Put(found.values, PickSteps([step, *found.places]), lambda new: _in_order(found.put(new), axes))
 
 
 def _in_order(variable: Variable, axes: tuple[int, ...]) -> Variable:

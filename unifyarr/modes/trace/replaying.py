@@ -15,8 +15,9 @@ from ..._core.engines.tracing import running
 from ..._core.values.native import Native
 from ..._core.writing.inplace import assign
 from ...container.container import flatten
-from ...graph.core.basic import Apply, Op, Rewriter
+from ...graph.core.basic import Apply, Op
 from ...graph.core.fgraph import FunctionGraph
+from ...graph.core.rewriter import Rewriter
 from ...graph.core.rewriting import canonicalize, merge
 from ...graph.kernels.cleanups import RULES
 from ...graph.kernels.executors import Schedule
