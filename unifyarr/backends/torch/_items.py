@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from ._overlap import is_same_window, may_share_memory, meet, overlap, span
+from ._overlap import is_same_window, may_share_memory, meet, overlap
 from ._private import peek_interpreter_stack, refuse_inference
 from ._shared import FEW, has_accelerator
 
@@ -65,23 +65,9 @@ def _is_window(key: Any) -> bool:
 
 def _count_of_window(key: tuple[Any, ...]) -> int:
     """Return how many integers a tuple of basic indices holds that torch has as a view, -1 for any other tuple."""
-    count = ellipses = 0
-    for item in key:
-        kind = type(item)
-        if kind is int:
-            if not _LEAST <= item <= _FARTHEST:
-                return -1
-            count += 1
-        elif kind is slice:
-            step = item.step
-            if step is not None and not (type(step) is int and 0 < step <= _FARTHEST):
-                return -1
-        elif item is Ellipsis:
-            ellipses += 1
-        elif item is not None:
-            return -1
     # torch takes a second ellipsis for a slice.
-    return count if ellipses < 2 and len(key) <= _MOST_AXES else -1
+    is_window = len(key) <= _MOST_AXES and all(map(_is_window, key)) and key.count(Ellipsis) < 2
+    return _count(key) if is_window else -1
 
 
 def _has_numbers(x: Tensor) -> bool:
@@ -207,27 +193,16 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
     refuse_inference(x)
     if kind is Tensor and not is_tensor:
         return _fill(x, key, value.item() if isinstance(value, np.generic) else value)
-    if kind is slice:
-        step = key.step
-        basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)
-    elif kind is int:
-        basic = _LEAST <= key <= _FARTHEST
-    elif kind not in _KEYS:
+    if kind not in _KEYS:
         return False
-    else:
-        if kind in _INTEGERS:
-            kind, key = int, int(key)
-        basic = _count_of_window(key) >= 0 if kind is tuple else kind in _BASIC and _is_window(key)
+    if kind in _INTEGERS:
+        kind, key = int, int(key)
+    basic = _count_of_window(key) >= 0 if kind is tuple else kind in _BASIC and _is_window(key)
     if is_tensor:
-        # As ``overlap`` does, without the call. On the meta device there's no address, and no value.
-        start, other = x.data_ptr(), value.data_ptr()
-        if start <= other:
-            overlaps = other < start + (x.nbytes if x.is_contiguous() else span(x))
-        else:
-            overlaps = start < other + (value.nbytes if value.is_contiguous() else span(value))
-        if overlaps:
+        if overlap(x, value):
             return basic and given is dtype and _set_to_own(x[key], value)
-        if (has_accelerator() or not start or not other) and value.device != x.device:
+        # On the meta device there's no address, and no value.
+        if (has_accelerator() or not x.data_ptr() or not value.data_ptr()) and value.device != x.device:
             return False
         if kind is not slice and value.dim() and _count(key) == x.dim():
             # An element takes a 0-d value only.
@@ -265,12 +240,7 @@ def _set_to_own(target: Tensor, value: Tensor) -> bool:
 
 def _fill(x: Tensor, key: Tensor, value: Any) -> bool:
     """Write a number where a mask, or integers along the first axis, select."""
-    # As ``overlap`` does, without the call.
-    start, place = x.data_ptr(), key.data_ptr()
-    if start <= place:
-        if place < start + (x.nbytes if x.is_contiguous() else span(x)):
-            return False
-    elif start < place + (key.nbytes if key.is_contiguous() else span(key)):
+    if overlap(x, key):
         return False
     kind = key.dtype
     if kind is torch.bool:
