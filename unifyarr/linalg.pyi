@@ -11,6 +11,8 @@ from .graph.core.basic import Variable
 from .typing import ArrayLike, DTypeLike
 
 __all__ = [
+    "block_diag",
+    "cho_solve",
     "cholesky",
     "cond",
     "cross",
@@ -49,6 +51,18 @@ __all__ = [
     "vector_norm",
 ]
 
+@overload
+def block_diag(*arrays: ArrayLike, out: Array | None = None) -> Array: ...
+@overload
+def block_diag(*arrays: Container, out: Container | None = None) -> Container: ...
+@overload
+def block_diag(*arrays: Variable, out: None = None) -> Variable: ...
+@overload
+def cho_solve(c_and_lower: tuple[Array, bool], b: ArrayLike, /, *, out: Array | None = None) -> Array: ...
+@overload
+def cho_solve(c_and_lower: tuple[Array, bool], b: Container, /, *, out: Container | None = None) -> Container: ...
+@overload
+def cho_solve(c_and_lower: tuple[Array, bool], b: Variable, /, *, out: None = None) -> Variable: ...
 @overload
 def cholesky(x: ArrayLike, /, *, upper: bool = False, out: Array | None = None) -> Array: ...
 @overload

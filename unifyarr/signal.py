@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._core.declaring.spaces import publish
 from ._core.values.missing import missing_from
-from .functions import filters, short_time, signal_windows
+from .functions import filters, plane_products, short_time, signal_windows
 
 __all__ = publish("signal", globals())
 

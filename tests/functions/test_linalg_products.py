@@ -55,6 +55,37 @@ def test_cond_of_what_has_none(backend: str) -> None:
     assert_same(ua.linalg.cond(ua.asarray([[1.0, 0.0], [0.0, 0.0]])), np.array(np.inf))
 
 
+BLOCKS: list[list[tuple[int, ...]]] = [
+    [(2, 3), (1, 2)],
+    [(2, 3)],
+    [(), (3,), (2, 1)],
+    [(0, 2), (2, 0), (1, 1)],
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shapes", BLOCKS, ids=repr)
+def test_block_diag(backend: str, dtype: str, shapes: list[tuple[int, ...]]) -> None:
+    scipy = pytest.importorskip("scipy.linalg", reason="SciPy is not installed")
+    blocks = [RANDOM.integers(1, 9, shape).astype(dtype) for shape in shapes]
+    expected = scipy.block_diag(*blocks)
+    assert_same(ua.linalg.block_diag(*map(ua.asarray, blocks)), expected)
+    out = ua.flip(ua.ones(expected.shape, dtype=dtype))
+    assert ua.linalg.block_diag(*map(ua.asarray, blocks), out=out) is out
+    assert_same(out, expected)
+
+
+def test_block_diag_of_stacks(backend: str) -> None:
+    one, other = RANDOM.normal(size=(2, 1, 2, 3)), RANDOM.normal(size=(3, 1, 2))
+    found = ua.linalg.block_diag(ua.asarray(one), ua.asarray(other))
+    expected = np.zeros((2, 3, 3, 5))
+    expected[..., :2, :3], expected[..., 2:, 3:] = one, other
+    assert_same(found, expected)
+    assert_gradients(backend, ua.linalg.block_diag, one, other)
+    assert_raises(ua.errors.ShapeError, ua.linalg.block_diag)
+    assert_raises(ua.errors.ShapeError, ua.linalg.block_diag, ua.ones((2, 1, 1)), ua.ones((3, 1, 1)))
+
+
 CHAINS: list[list[tuple[int, ...]]] = [
     [(2, 3), (3, 4)],
     [(2, 3), (3, 4), (4, 1)],

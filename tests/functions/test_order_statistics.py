@@ -213,3 +213,22 @@ with ua.use_backend("jax"):
 def test_where_there_are_32_bits_only(backend: str) -> None:
     skip_unless(backend, "jax", why="an engine that can be kept to 32 bits")
     subprocess.run([sys.executable, "-c", PROGRAM], check=True, env={**os.environ, "JAX_ENABLE_X64": "0"})
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "float32"])
+def test_percentile(backend: str, dtype: str) -> None:
+    x = np.array([[4, 1, 3], [2, 9, 7]], dtype)
+    for q in (30, 0.0, np.array([[0.0, 25.0], [50.0, 100.0]])):
+        given = ua.asarray(q) if isinstance(q, np.ndarray) else q
+        for call in ({}, {"axis": 1}, {"axis": 0, "keepdims": True, "method": "higher"}):
+            expected = np.percentile(x, q, **call)
+            expected = expected.astype(dtype) if dtype == "float32" else expected
+            assert_same(ua.percentile(ua.asarray(x), given, **call), expected, rtol=1e-6, what=(q, call))
+            compiled = ua.compile(lambda x, q, call=call: ua.percentile(x, q, **call))
+            assert_same(compiled(ua.asarray(x), given), expected, rtol=1e-6, what=(q, call))
+
+
+def test_percentiles_are_hundredths(backend: str) -> None:
+    for q in (101, -1, ua.asarray([50.0, 101.0])):
+        with pytest.raises(ValueError, match=r"lies in \[0, 100\]"):
+            ua.percentile(ua.asarray([1.0, 2.0]), q)

@@ -22,7 +22,7 @@ from .._core.engines.tracing import unrepeatable
 from .._core.values.shapes import as_axes, reduced
 from ..errors import DtypeError, ShapeError
 from .creation import full_beside
-from .elementwise import add, clip, equal, floor, greater, isnan, less, multiply, round
+from .elementwise import add, clip, divide, equal, floor, greater, isnan, less, multiply, round
 from .indexing import take, take_along_axis
 from .manipulation import moveaxis, permute_dims, reshape, stack
 from .searching import where
@@ -115,15 +115,15 @@ def known_bounds(x: Array) -> tuple[Any, Any] | None:
     return None if lows is None or highs is None else (lows[0], highs[0])
 
 
-def _checked(q: Array | Scalar, name: str) -> list[float] | None:
-    """Return quantiles as Python numbers if their values are known."""
+def _checked(q: Array | Scalar, name: str, whole: int) -> list[float] | None:
+    """Return quantiles, given as parts of a whole, as Python numbers if their values are known."""
     if dtypes.rank(q.dtype if isinstance(q, Array) else type(q)) > 2:
         raise DtypeError(f"q of {name}() is real, not {q.dtype if isinstance(q, Array) else type(q).__name__}")
     values = known_values(q) if isinstance(q, Array) else [float(q)]  # type: ignore[arg-type]
-    outside = [each for each in values or () if not 0 <= each <= 1]
+    outside = [each for each in values or () if not 0 <= each <= whole]
     if outside:
-        raise ValueError(f"q of {name}() lies in [0, 1], unlike {outside[0]}")
-    return values
+        raise ValueError(f"q of {name}() lies in [0, {whole}], unlike {outside[0]}")
+    return None if values is None else [each / whole for each in values]
 
 
 def _sorted_rows(x: Array, axes: tuple[int, ...], values: list[float] | None) -> Array:
@@ -148,9 +148,17 @@ def _chosen(rows: Array, index: Array) -> Array:
 
 
 def quantiles(
-    x: Array, q: Array | Scalar, axis: Axis, method: str, keepdims: bool, name: str, *, passing_nan: bool = False
+    x: Array,
+    q: Array | Scalar,
+    axis: Axis,
+    method: str,
+    keepdims: bool,
+    name: str,
+    *,
+    passing_nan: bool = False,
+    whole: int = 1,
 ) -> Array:
-    """Return quantiles, of the numbers among the elements only where ``passing_nan``."""
+    """Return quantiles for parts of a ``whole``, of the numbers among the elements only where ``passing_nan``."""
     if method not in METHODS:
         raise ValueError(f"method of {name}() is one of {', '.join(METHODS)}, not {method!r}")
     if dtypes.rank(x.dtype) == 3:
@@ -159,7 +167,7 @@ def quantiles(
         x = as_floating(x)
     floating = dtypes.rank(x.dtype) == 2
     axes = as_axes(axis, x.ndim)
-    values = _checked(q, name)
+    values = _checked(q, name, whole)
     shape = (*(q.shape if isinstance(q, Array) else ()), *reduced(x.shape, axes, keepdims))
     count = math.prod(x.shape[each] for each in axes)
     if count == 0:
@@ -176,9 +184,11 @@ def quantiles(
             result = where(isnan(rows[-1]), math.nan, result)
         return reshape(result.astype(x.dtype, copy=not floating), shape)
     wide = dtypes.float64 if has_dtype(x._backend, dtypes.float64) else dtypes.float32
-    quantiles: Any = q
+    quantiles: Any = q if isinstance(q, Array) else float(q) / whole  # type: ignore[arg-type]
     if isinstance(q, Array):
-        quantiles = reshape(q.astype(wide, copy=False), (-1,) + (1,) * (rows.ndim - 1) * passing_nan)
+        parts = q.astype(wide, copy=False)
+        parts = parts if whole == 1 else divide(parts, whole)
+        quantiles = reshape(parts, (-1,) + (1,) * (rows.ndim - 1) * passing_nan)
     # Nothing but NaN is unequal to itself.
     number = sum(equal(rows, rows), axis=0, dtype=wide, keepdims=True) if passing_nan else count
     last = number - 1

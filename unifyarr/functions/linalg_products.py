@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,12 +10,13 @@ from typing import TYPE_CHECKING
 from .._core.arrays.array import Array
 from .._core.declaring.declare import compositional
 from .._core.values.arguments import as_integers
-from .._core.values.shapes import as_axes
+from .._core.values.shapes import as_axes, broadcast
 from ..errors import ShapeError
 from .elementwise import divide, isnan, multiply
-from .linalg import matmul, narrowed, widened
+from .linalg import matmul, narrowed, promoted, widened
 from .linalg_extension import inv, matrix_norm, solve, svdvals, vector_norm
-from .manipulation import expand_dims, moveaxis, reshape
+from .manipulation import broadcast_to, concat, expand_dims, moveaxis, reshape
+from .padding import pad
 from .searching import where
 from .utility import any
 
@@ -126,6 +128,49 @@ def norm(
         raise ShapeError(f"norm() takes the axis of vectors or the two of matrices, not {axes} of shape {x.shape}")
     found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord=ord)
     return expand_dims(found, axes) if keepdims else found
+
+
+@compositional(namespace="linalg")
+def block_diag(*arrays: Array, out: Array | None = None) -> Array:
+    """Put matrices along the diagonal of a larger one, with zeros elsewhere.
+
+    Parameters
+    ----------
+    *arrays
+        Arrays of shapes (..., M, N), whose stacks broadcast; one of fewer than two axes is a row.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``, whose last two lengths are the sums of those of the matrices.
+
+    Raises
+    ------
+    ShapeError
+        If the stacks don't broadcast, or there is no array.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.block_diag(ua.asarray([[1, 2]]), ua.asarray([[3], [4]]))
+    array([[1, 2, 0],
+           [0, 0, 3],
+           [0, 0, 4]])
+
+    Source: SciPy, ``linalg.block_diag``.
+    """
+    if not arrays:
+        raise ShapeError("block_diag() takes one array at least")
+    blocks = [reshape(x, (1, -1)) if x.ndim < 2 else x for x in promoted(*arrays)]
+    stacks = broadcast(*(x.shape[:-2] for x in blocks), name="block_diag")
+    columns, before, rows = builtins.sum(x.shape[-1] for x in blocks), 0, []
+    for block in blocks:
+        behind = columns - before - block.shape[-1]
+        rows.append(pad(broadcast_to(block, (*stacks, *block.shape[-2:])), {-1: (before, behind)}))
+        before += block.shape[-1]
+    return concat(rows, axis=-2, out=out)
 
 
 @compositional(namespace="linalg")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._core.arrays.array import Array
+from .._core.arrays.convert import as_array_beside
 from .._core.calling.invoke import attempt, attempt_several
 from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
@@ -297,6 +298,52 @@ def lu_solve(lu_and_piv: Sequence[Array], b: Array, /, *, trans: int | str = 0, 
     else:
         right = _solve_triangle(compact, _rows(right, order), 0, True, True)
         found = _solve_triangle(compact, right, 0, False, False)
+    return narrowed(found if b.ndim > 1 else found[..., 0], dtype)
+
+
+@mixed(kernels=("solve_triangular",), namespace="linalg")
+def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /, *, out: Array | None = None) -> Array:
+    """Solve systems of linear equations whose matrices ``cholesky`` has factored.
+
+    Parameters
+    ----------
+    c_and_lower
+        A pair: an array of shape (..., M, M), and whether its lower triangle is the factor. The other elements aren't
+        read.
+    b
+        An array of shape (M,), one vector for all systems, or (..., M, K).
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., M) for one vector, of (..., M, K) else; or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes don't fit.
+    numpy.linalg.LinAlgError
+        If a number on a diagonal is zero.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> factor = ua.linalg.cholesky(ua.asarray([[4.0, 2.0], [2.0, 5.0]]))
+    >>> ua.linalg.cho_solve((factor, True), ua.asarray([8.0, 8.0]))
+    array([1.5, 1. ])
+
+    Source: SciPy, ``linalg.cho_solve``.
+    """
+    factor, lower = c_and_lower
+    factor = as_array_beside(factor, b)
+    _check_system("cho_solve", factor, b)
+    dtype, (factor, right) = widened(factor, b if b.ndim > 1 else expand_dims(b, axis=-1))
+    # The lower triangle is the first of the two, and else the adjoint of the upper one.
+    first, second = (0, 2) if lower else (2, 0)
+    half = _solve_triangle(factor, right, first, bool(lower), False)
+    found = _solve_triangle(factor, half, second, bool(lower), False)
     return narrowed(found if b.ndim > 1 else found[..., 0], dtype)
 
 

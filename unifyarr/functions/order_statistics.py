@@ -105,3 +105,57 @@ def quantile(
     Source: Hyndman and Fan, "Sample quantiles in statistical packages" (1996).
     """
     return quantiles(x, q, axis, method, keepdims, "quantile")
+
+
+@mixed(kernels=("partition",))
+def percentile(
+    x: Array,
+    /,
+    q: Array | Scalar,
+    *,
+    axis: Axis = None,
+    method: str = "linear",
+    keepdims: bool = False,
+    out: Array | None = None,
+) -> Array:
+    """Return percentiles: ``quantile`` with parts in hundredths.
+
+    Parameters
+    ----------
+    x
+        An array of real numbers.
+    q
+        The parts, from 0 to 100: a scalar or an array of any shape. Inside a trace they aren't checked.
+    axis
+        One or several axes; ``None`` means all.
+    method
+        As of ``quantile``.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``: the axes of ``q``, then those of ``x`` that are left. Methods that choose an element
+        keep the dtype, others take bools and integers as float64. Of no elements, NaN.
+
+    Raises
+    ------
+    ValueError
+        If a part isn't in [0, 100], or ``method`` is something else.
+    ShapeError
+        If there's no element to choose, and no NaN in the dtype.
+    DtypeError
+        If ``x`` is complex.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.percentile(ua.asarray([4, 1, 3, 2]), [0, 50, 75])
+    array([1.  , 2.5 , 3.25])
+
+    Source: NumPy, ``percentile``.
+    """
+    return quantiles(x, q, axis, method, keepdims, "percentile", whole=100)

@@ -45,6 +45,7 @@ line("nanargmax nanargmin", case(N), *PLACES)
 QUANTILES = (case(V, 0.5), case(ROW, 0.5, axis=0), case(V, np.array([0.0, 1.0])))
 
 line("quantile", case(A, np.array([0.25, 0.5, 0.1]), axis=1), *QUANTILES)
+line("percentile", case(A, np.array([25.0, 50.0]), axis=1), case(A, 30.0), case(A, 75, method="higher"))
 line("nanquantile", case(N, np.array([0.25, 0.5, 0.1]), axis=1), *QUANTILES)
 line("bincount", case(np.array([2, 0, 5, 2])), case(INDEX), case(INDEX, weights=V[:2]))
 several("histogram", case(A, 3), case(V, 3), case(V, np.array([0.0, 2.0, 5.0])))

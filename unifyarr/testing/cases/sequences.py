@@ -9,6 +9,8 @@ from .table import SIGNALS, A, B, V, case, line, names, several
 SIGNAL = SIGNALS[0]
 
 line(names("signal.", "bartlett blackman hamming hann"), case(5), case(4, sym=False, dtype="float32"), case(1))
+line("signal.convolve2d", case(A, A), case(A, A[:1], "same"), case(A, A[:, :2], "valid", "symm"), case(A, A[:1, :1]))
+line("signal.fftconvolve", case(A, A), case(A, A[:1], "same", 1), case(A, A[:, :2], "valid"), case(A, A, "full", ()))
 line("signal.kaiser", case(5, 2.5), case(4, 0.5, sym=False, dtype="float32"), case(1, 1.0))
 line("fft.dct fft.idct", case(A), case(A, 1, axis=0), case(SIGNAL, 3, norm="ortho"), case(A, 4, n=2, norm="forward"))
 line(
