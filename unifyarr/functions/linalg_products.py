@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
@@ -12,11 +12,11 @@ from .._core.declaring.declare import compositional
 from .._core.values.arguments import as_integers
 from .._core.values.shapes import as_axes, broadcast
 from ..errors import ShapeError
+from .creation import zeros
 from .elementwise import divide, isnan, multiply
 from .linalg import matmul, narrowed, promoted, widened
 from .linalg_extension import inv, matrix_norm, solve, svdvals, vector_norm
-from .manipulation import broadcast_to, concat, expand_dims, moveaxis, reshape
-from .padding import pad
+from .manipulation import expand_dims, moveaxis, reshape
 from .searching import where
 from .utility import any
 
@@ -163,14 +163,15 @@ def block_diag(*arrays: Array, out: Array | None = None) -> Array:
     """
     if not arrays:
         raise ShapeError("block_diag() takes one array at least")
-    blocks = [reshape(x, (1, -1)) if x.ndim < 2 else x for x in promoted(*arrays)]
-    stacks = broadcast(*(x.shape[:-2] for x in blocks), name="block_diag")
-    columns, before, rows = builtins.sum(x.shape[-1] for x in blocks), 0, []
-    for block in blocks:
-        behind = columns - before - block.shape[-1]
-        rows.append(pad(broadcast_to(block, (*stacks, *block.shape[-2:])), {-1: (before, behind)}))
-        before += block.shape[-1]
-    return concat(rows, axis=-2, out=out)
+    x, *_ = arrays
+    blocks = [reshape(each, (1, -1)) if each.ndim < 2 else each for each in promoted(*arrays)]
+    stacks = broadcast(*(each.shape[:-2] for each in blocks), name="block_diag")
+    ends = [list(accumulate(lengths)) for lengths in zip(*(each.shape[-2:] for each in blocks), strict=True)]
+    result = zeros((*stacks, ends[0][-1], ends[1][-1]), dtype=blocks[0].dtype, device=x.device, backend=x._backend.name)
+    for block, row, column in zip(blocks, *ends, strict=True):
+        rows, columns = block.shape[-2:]
+        result[..., row - rows : row, column - columns : column] = block
+    return result
 
 
 @compositional(namespace="linalg")
