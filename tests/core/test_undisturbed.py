@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -139,6 +140,28 @@ def test_in_another_thread_the_main_one_is_interrupted() -> None:
         spin([])
     goes_on.set()
     thread.join()
+
+
+def test_a_signal_that_another_thread_notes_after_the_call_is_handed_on() -> None:
+    came: list[int] = []
+    signal.signal(signal.SIGUSR1, lambda number, frame: came.append(number))
+    library = ctypes.CDLL(None)
+    library.signal.argtypes, library.signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+
+    def handler() -> int | None:
+        found = library.signal(signal.SIGUSR1, None)
+        library.signal(signal.SIGUSR1, found)
+        return found
+
+    # The system may start the handler of the call in a thread of an engine's, which goes on after the call has ended.
+    note = ctypes.CFUNCTYPE(None, ctypes.c_int)(undisturbed(handler))
+    assert handler() != ctypes.cast(note, ctypes.c_void_p).value
+    thread = threading.Thread(target=note, args=(signal.SIGUSR1,))
+    thread.start()
+    thread.join()
+    assert came == [signal.SIGUSR1]
+    undisturbed(dict)
+    assert came == [signal.SIGUSR1]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
