@@ -229,6 +229,8 @@ class Builder:
         # From the last to the first: memory that nothing needs any more is free for the next kernel.
         for each, (inputs, filled) in zip(self._code[::-1], self._names[::-1], strict=True):
             taken, made = tuple([places[x] for x in inputs]), tuple([places[x] for x in filled])
+            if each.operation == ITEM and kept.isdisjoint(made):
+                continue
             dead = {*taken, *made} - kept
             kept |= dead
             code.append(each._replace(inputs=taken, filled=made, dead=tuple(dead)))
