@@ -100,6 +100,24 @@ def test_a_copy_of_repeated_elements_lies_as_an_eager_one(backend: str, axis: in
     assert said[0] == said[1]
 
 
+@needs("writes", why="an engine whose arrays have strides")
+@pytest.mark.parametrize("axis", [0, 1, None])
+@pytest.mark.parametrize("is_turned_before", [True, False])
+def test_reversed_views_of_repeated_elements_lie_as_eager_ones(
+    backend: str, axis: int | None, is_turned_before: bool
+) -> None:
+    def repeated(x: ua.Array) -> ua.Array:
+        return ua.permute_dims(ua.broadcast_to(x, (2, 3)), (1, 0))
+
+    def reversed_(x: ua.Array) -> ua.Array:
+        return ua.flip(x if is_turned_before else repeated(x), axis=axis).copy()
+
+    compiled = ua.compile(reversed_)
+    for x in (ua.arange(3.0), ua.arange(2.0)[:, None]):
+        given = repeated(x) if is_turned_before else x
+        assert compiled(given).strides == reversed_(given).strides
+
+
 def test_the_search_draws_what_it_says(backend: str) -> None:
     rng, values = np.random.default_rng(0), np.arange(24.0).reshape(2, 3, 4)
     for layout in layouts.LAYOUTS:

@@ -61,6 +61,9 @@ class ModeEngine(Backend[Native]):
     def is_read_only(self, native: Native) -> bool:
         return False
 
+    def window_is_view(self, window: tuple[tuple[int, int, int], ...]) -> bool:
+        return self.base.window_is_view(window)
+
     def assign(self, native: Native, value: Native) -> None:
         raise AssertionError("a write to an array of a mode rebinds it")
 

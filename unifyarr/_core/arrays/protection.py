@@ -43,7 +43,7 @@ def set_writeable(x: Array, writeable: bool, /) -> None:
             x.__class__ = Protected
         return
     if is_recipe(x):
-        x._steps = joined(step for step in x._steps if type(step) is not Protection)
+        x._steps = joined(x._backend, (step for step in x._steps if type(step) is not Protection))
     else:
         x.__class__ = Array
 

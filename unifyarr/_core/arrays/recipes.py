@@ -11,6 +11,7 @@ import numpy as np
 from ...typing import Shape
 from ..engines import dtypes
 from ..engines.dtypes import DType
+from ..engines.handle import Handle
 from ..engines.registry import load
 from ..engines.tracing import recording, watch_layout
 from ..values import above
@@ -19,7 +20,7 @@ from ..values.native import Native
 from ..values.shapes import c_strides, shadow
 from .array import Array, blank, owner, register, wrap
 from .ownership import Held, read, settled, share
-from .views import Bits, Elements, Part, Protection, ViewStep, Window, get_through
+from .views import Bits, Broadcast, Elements, Part, Protection, ViewStep, Window, get_through
 
 
 class View(Array):
@@ -149,15 +150,27 @@ def root_of(array: Array) -> Array:
 
 def steps_with(array: Array, *last: object) -> tuple[Any, ...]:
     """Return the steps from an array's root to what further steps make of the array; two windows in a row are one."""
-    return joined(last, array._steps if is_recipe(array) else ())
+    return joined(array._backend, last, array._steps if is_recipe(array) else ())
 
 
-def joined(steps: Iterable[object], first: tuple[object, ...] = ()) -> tuple[Any, ...]:
+def joined(backend: Handle, steps: Iterable[object], first: tuple[object, ...] = ()) -> tuple[Any, ...]:
     """Return steps that follow ``first``, with two windows in a row as one."""
     for step in steps:
-        merged = first[-1].then(step) if first and type(first[-1]) is Window is type(step) else None
+        merged = None
+        if first and type(first[-1]) is Window is type(step) and not _is_copied_apart(backend, first, step):
+            merged = first[-1].then(step)
         first = (*first, step) if merged is None else (*first[:-1], merged)
     return first
+
+
+def _is_copied_apart(backend: Handle, first: tuple[object, ...], step: Window) -> bool:
+    """Return whether a window is a copy that lies in another way than one of the array before the last window.
+
+    An engine lays repeated axes out by their places, which the last window may have changed. A compiled function that
+    is passed the array sees these places alone.
+    """
+    repeats = any(type(each) is Broadcast for each in first)
+    return repeats and backend.has_strides and not backend.window_is_view(step.axes)
 
 
 def make_view(array: Array, step: ViewStep, /) -> Array:
