@@ -2,9 +2,9 @@
 
 python benchmarks/free_variables.py [BACKEND ...]
 
-A compiled function looks at its free variables before each call. Arrays that it computes with are compared with the same
-arrays as arguments, which are looked at too; numbers with literals; and variables that the result doesn't depend on
-with a function that has none. Each figure is the least of rounds that alternate.
+A compiled function looks at its free variables before each call. Arrays that it computes with are compared with the
+same arrays as arguments, which are looked at too; numbers with literals; and variables that the result doesn't depend
+on with a function that has none. Each figure is the least of rounds that alternate.
 """
 
 from __future__ import annotations

@@ -437,7 +437,7 @@ def scalar(value: Any, dtype: DType, backend: Handle, device: object = None, *, 
     # An immutable one can serve again; equal keys aren't enough to tell 0.0 from -0.0, nor True from 1.
     sign = (copysign(1, value.real), copysign(1, value.imag)) if type(value) in (float, complex) else 1
     default = None if device is not None or has_one_device(backend) else backend.devices()[0]
-    return _kept_scalar(value, dtype, backend, device, str(type(value)), sign, default)
+    return _kept_scalar(value, dtype, backend, device, is_read, str(type(value)), sign, default)
 
 
 def scalar_array(value: object, dtype: DType, backend: Handle, device: object = None) -> Array:
@@ -450,8 +450,8 @@ def scalar_array(value: object, dtype: DType, backend: Handle, device: object = 
 
 
 @lru_cache(maxsize=1024)
-def _kept_scalar(value: object, dtype: DType, backend: Handle, device: object, *_: object) -> Native:
-    return _scalar(value, dtype, backend, device)
+def _kept_scalar(value: object, dtype: DType, backend: Handle, device: object, is_read: bool, *_: object) -> Native:
+    return _scalar(value, dtype, backend, device, is_read=is_read)
 
 
 def _scalar(value: object, dtype: DType, backend: Handle, device: object, *, is_read: bool = False) -> Native:
