@@ -103,6 +103,10 @@ class CheckError(UnifyarrError, ValueError):
     """A condition that ``check`` was given doesn't hold."""
 
 
+class NotFiniteError(UnifyarrError, FloatingPointError):
+    """An operation made a NaN or an infinity, which ``graph.NanGuard`` looks for."""
+
+
 class LostDerivativeError(UnifyarrError, RuntimeError):
     """A value whose derivative is being taken would leave its engine, where no derivative follows it."""
 

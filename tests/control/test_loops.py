@@ -13,7 +13,7 @@ from unifyarr import Container
 from unifyarr.errors import DtypeError, InplaceUpdateError, ShapeError, StructureError, TraceError
 
 from ..natives import skip_without_derivatives
-from ..oracle import assert_same
+from ..oracle import as_numpy, assert_same
 
 Function = Callable[..., Any]
 WAYS = {
@@ -521,3 +521,36 @@ def test_loops_and_branches_that_give_nothing(backend: str, way: Function) -> No
 
     assert way(run)(ua.asarray(True)) == ((None, None), None)
     assert_same(written, [4.0, 0.0])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("unroll", [1, 2, 3, 9, True, False])
+def test_steps_that_are_written_out_give_the_same(backend: str, unroll: int | bool, reverse: bool) -> None:
+    total = ua.zeros(2)
+
+    def step(c: Any, x: Any) -> Any:
+        c *= 0.5
+        c += x
+        total[...] += c
+        return c, {"twice": c * 2, "x": x}
+
+    def loop(xs: Any) -> Any:
+        return ua.scan(step, ua.zeros(2), xs, reverse=reverse, unroll=unroll)
+
+    for length in (0, 1, 4, 5) if backend in ("numpy", "torch") else (5,):
+        xs = ua.asarray(np.arange(2.0 * length).reshape(length, 2))
+        total[...] = 0
+        wanted = loop(xs)
+        sums = as_numpy(total).copy()
+        total[...] = 0
+        found = ua.compile(loop)(xs)
+        assert_same(found[0], as_numpy(wanted[0]))
+        for name in ("twice", "x"):
+            assert_same(found[1][name], as_numpy(wanted[1][name]))
+        assert_same(total, sums)
+
+
+def test_unroll_is_a_number_of_steps() -> None:
+    for wrong, error in ((0, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match=r"scan\(\): unroll"):
+            ua.scan(lambda c, x: (c, x), 0.0, ua.ones(2), unroll=wrong)  # type: ignore[call-overload]

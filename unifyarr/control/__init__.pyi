@@ -27,6 +27,7 @@ def scan(
     *,
     length: int | None = None,
     reverse: bool = False,
+    unroll: int | bool = 1,
 ) -> tuple[Array, Result]: ...
 @overload
 def scan(
@@ -36,6 +37,7 @@ def scan(
     *,
     length: int,
     reverse: bool = False,
+    unroll: int | bool = 1,
 ) -> tuple[Array, Result]: ...
 @overload
 def scan(
@@ -45,6 +47,7 @@ def scan(
     *,
     length: int | None = None,
     reverse: bool = False,
+    unroll: int | bool = 1,
 ) -> tuple[Carry, Result]: ...
 @overload
 def scan(
@@ -54,6 +57,7 @@ def scan(
     *,
     length: int,
     reverse: bool = False,
+    unroll: int | bool = 1,
 ) -> tuple[Carry, Result]: ...
 @overload
 def scan(
@@ -63,6 +67,7 @@ def scan(
     *,
     length: int | None = None,
     reverse: bool = False,
+    unroll: int | bool = 1,
 ) -> tuple[Carry, Result]: ...
 @overload
 def scan(
@@ -72,6 +77,7 @@ def scan(
     *,
     length: int,
     reverse: bool = False,
+    unroll: int | bool = 1,
 ) -> tuple[Carry, Result]: ...
 @overload
 def fori_loop(

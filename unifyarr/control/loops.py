@@ -6,15 +6,18 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import functions as ua
 from .._core.arrays.array import Array
-from .._core.values.arguments import check_callable
+from .._core.values.arguments import as_integer, check_callable
 from .._core.values.called import boundary
 from ..functions.deferring import persist
 from ..graph.building.variables import takes_variables
 from ..graph.compiling import compile
 from ..graph.loops import loop_nodes
 from ..graph.loops.typed_nests import TypedNest, as_pair, as_predicate, length_of
+from ..modes.trace.trace import Trace
 from ..transformations.run import graph_trace
 from .staging import hidden_among, staged
 
@@ -28,6 +31,7 @@ def scan(
     *,
     length: int | None = None,
     reverse: bool = False,
+    unroll: int | bool = 1,
 ) -> tuple[Any, Any]:
     """Carry values through a loop over the rows of arrays, and stack what each step gives beside.
 
@@ -55,6 +59,9 @@ def scan(
         The number of steps.
     reverse
         Whether to begin with the last row. Its result has the place of that row all the same.
+    unroll
+        How many steps of a compiled loop are written out in one: the graph has so many copies of the step, which may be
+        fused. ``True`` writes out all, so that no loop is left. Results are the same.
 
     Returns
     -------
@@ -69,6 +76,8 @@ def scan(
         If a step carries on arrays of other dtypes.
     StructureError
         If it carries on another nest.
+    TypeError, ValueError
+        If ``unroll`` is no positive integer, nor a bool.
 
     Examples
     --------
@@ -81,11 +90,22 @@ def scan(
 
     Source: ``jax.lax.scan``, ``theano.scan``.
     """
-    return looped(function, carry, xs, length, "scan()", reverse=reverse)
+    if not isinstance(unroll, (bool, np.bool_)):
+        unroll = as_integer(unroll, "unroll of scan()")
+        if unroll < 1:
+            raise ValueError(f"unroll of scan() is a number of steps, at least 1, or a bool, not {unroll}")
+    return looped(function, carry, xs, length, "scan()", reverse=reverse, unroll=unroll)
 
 
 def looped(
-    function: Callable[[Any, Any], Any], carry: Any, xs: Any, length: int | None, what: str, *, reverse: bool = False
+    function: Callable[[Any, Any], Any],
+    carry: Any,
+    xs: Any,
+    length: int | None,
+    what: str,
+    *,
+    reverse: bool = False,
+    unroll: int | bool = 1,
 ) -> tuple[Any, Any]:
     """Return what ``scan`` returns; ``what`` is the function that the user called."""
     check_callable(function, what)
@@ -108,7 +128,7 @@ def looped(
     trace = graph_trace()
     hidden = hidden_among([*before.arrays, *rows.arrays]) if trace is None else None
     if hidden is not None:
-        again = functools.partial(looped, function, carry, xs, length, what, reverse=reverse)
+        again = functools.partial(looped, function, carry, xs, length, what, reverse=reverse, unroll=unroll)
         return staged(again, hidden)  # type: ignore[no-any-return]
     if trace is None and not length:
         # What the results are only a trace tells, which runs nothing.
@@ -118,7 +138,9 @@ def looped(
         copies = not getattr(function, "is_pure", False)
         carried, stacked = _steps(step, before.arrays, rows.arrays, length, reverse, copies)
     else:
-        carried, stacked = loop_nodes.scan(trace, step, before.arrays, rows.arrays, length, reverse)
+        count = (max(length, 1) if unroll else 1) if isinstance(unroll, bool) else int(unroll)
+        scan_all = functools.partial(_unrolled, count=count) if count > 1 and length else loop_nodes.scan
+        carried, stacked = scan_all(trace, step, before.arrays, rows.arrays, length, reverse)
     assert results is not None
     return before.like(carried), results.like(stacked)
 
@@ -140,6 +162,47 @@ def _steps(
         rows.append([x.copy() for x in results] if copies else results)
     columns = zip(*(rows[::-1] if reverse else rows), strict=True)
     return state, [ua.stack(list(column)) for column in columns]
+
+
+def _unrolled(
+    trace: Trace,
+    step: Callable[..., list[Array]],
+    carry: Sequence[Array],
+    xs: Sequence[Array],
+    length: int,
+    reverse: bool,
+    count: int,
+) -> tuple[list[Array], list[Array]]:
+    """Return what the node of a loop gives, ``count`` steps of which are one; the steps left over come after it."""
+    whole, carried = length // count, len(carry)
+    end = whole * count
+
+    def several(*given: Array) -> list[Array]:
+        state, stacked = _steps(step, given[:carried], given[carried:], count, reverse, True)
+        return [*state, *stacked]
+
+    def loop(state: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+        if whole <= 1:
+            return _steps(step, state, [x[:end] for x in xs], end, reverse, True)
+        rows = [ua.reshape(x[:end], (whole, count, *x.shape[1:])) for x in xs]
+        state, stacked = loop_nodes.scan(trace, several, state, rows, whole, reverse)
+        return state, [ua.reshape(x, (end, *x.shape[2:])) for x in stacked]
+
+    def rest(state: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+        return _steps(step, state, [x[end:] for x in xs], length - end, reverse, True)
+
+    if not whole:
+        return rest(carry)
+    if end == length:
+        return loop(carry)
+    # The rows of the rest are the last ones.
+    if reverse:
+        state, after = rest(carry)
+        state, before = loop(state)
+    else:
+        state, before = loop(carry)
+        state, after = rest(state)
+    return state, [ua.concat(pair) for pair in zip(before, after, strict=True)]
 
 
 def own(x: Array) -> Array:

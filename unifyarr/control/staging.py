@@ -13,7 +13,7 @@ from .._core.arrays.ownership import read
 from .._core.writing.inplace import assign
 from ..container.container import flatten
 from ..graph.core.fgraph import FunctionGraph
-from ..graph.kernels.executors import Schedule
+from ..graph.kernels.executors import Schedule, located
 from ..modes.trace.crossing import Crossing
 from ..modes.trace.trace import Trace, trace_call
 
@@ -34,7 +34,9 @@ def staged(function: Callable[[], Any], like: Array) -> Any:
     backend = like._backend
     leaves, spec = flatten(((), {}))
     made = trace_call(function, leaves, spec, Staging(Crossing(backend)))
-    run = Schedule(FunctionGraph(made.inputs, [*made.updates.values(), *made.computed, *made.effects]), {})
+    run = Schedule(
+        FunctionGraph(made.inputs, [*made.updates.values(), *made.computed, *made.effects]), {}, bound=located(backend)
+    )
     results = run(*map(read, made.captured))
     count = len(made.updates)
     for place, native in zip(made.updates, results[:count], strict=True):

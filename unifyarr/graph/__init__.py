@@ -13,6 +13,7 @@ from .core.fgraph import FunctionGraph
 from .core.memory import memory_plan
 from .core.rewriting import canonicalize, dead_code, fold_constants, inplace, merge
 from .core.supervisor import Supervisor, fast_inplace_check
+from .run.monitoring import NanGuard, NodeValues
 from .run.rewrite_registry import Rewrite, register, rewrites, unregister
 
 __all__ = [
@@ -23,7 +24,9 @@ __all__ = [
     "DestroyHandler",
     "Feature",
     "FunctionGraph",
+    "NanGuard",
     "NodeRewriter",
+    "NodeValues",
     "Op",
     "Region",
     "Rewrite",

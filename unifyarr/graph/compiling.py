@@ -40,6 +40,7 @@ from .run.trace_log import tell_in_python
 
 if TYPE_CHECKING:
     from ..typing import BackendName
+    from .run.monitoring import NodeValues
     from .show.memory_report import MemoryReport
     from .show.profile_report import ProfileReport
 
@@ -195,6 +196,7 @@ class CompileOptions(TypedDict, total=False):
     include: Names
     exclude: Names
     fuse: Literal["inductor", False] | None
+    monitor: Callable[[NodeValues], object] | None
 
 
 @overload
@@ -220,6 +222,7 @@ def compile(
     include: Names = (),
     exclude: Names = (),
     fuse: str | bool | None = None,
+    monitor: Callable[[NodeValues], object] | None = None,
 ) -> object:
     """Return a function that is traced once, runs as a graph, and works in place where that is safe.
 
@@ -269,6 +272,11 @@ def compile(
         compiler does on torch's accelerators, from a program's second call on, with last bits of its own.
         ``"inductor"``: that compiler, on the CPU too, from the first call on, which takes seconds. ``False``: nothing.
         In modes ``"debug"`` and ``"pure"`` torch's compiler is never called.
+    monitor
+        A function that is called with a ``graph.NodeValues`` after each operation has run, in loops and branches too:
+        its values, its line, and where it ran. ``graph.NanGuard()`` stops at the first NaN or infinity. The graph runs
+        as in mode ``"pure"``, operation by operation on every engine. What the function raises leaves arguments as they
+        were.
 
     Returns
     -------
@@ -308,7 +316,7 @@ def compile(
     """
     options: dict[str, Any] = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow}
     options |= {"programs": programs, "wait": wait, "rewrites": rewrites, "include": include, "exclude": exclude}
-    options["fuse"] = fuse
+    options |= {"fuse": fuse, "monitor": monitor}
     if function is None:
         return functools.partial(compile, **options)
     if isinstance(function, FunctionGraph):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -10,6 +13,7 @@ from types import CodeType, FrameType
 from ... import errors
 
 _PACKAGE = str(Path(errors.__file__).parent)
+_attributed: ContextVar[tuple[CodeType, int] | None] = ContextVar("unifyarr_attributed", default=None)
 # Libraries whose functions ask arrays for their values.
 NUMERIC = frozenset({"numpy", "scipy"})
 
@@ -39,10 +43,25 @@ def _module(frame: FrameType) -> str:
 
 
 def users_place() -> tuple[CodeType, int]:
-    """Return the code of ``users_frame`` and the instruction that runs there, which ``line_of`` makes a line."""
+    """Return the code of ``users_frame`` and the instruction that runs there, which ``line_of`` makes a line.
+
+    What is computed for something else has the place of that.
+    """
+    if (found := _attributed.get()) is not None:
+        return found
     # Each frame that is looked at becomes an object. A native is noted five calls below what makes it, at least.
     frame = users_frame(5)
     return frame.f_code, frame.f_lasti
+
+
+@contextmanager
+def attributed(place: tuple[CodeType, int] | None) -> Iterator[None]:
+    """Have what is computed inside the block be of a place that is known."""
+    token = _attributed.set(place or _attributed.get())
+    try:
+        yield
+    finally:
+        _attributed.reset(token)
 
 
 def line_of(code: CodeType, instruction: int) -> str:

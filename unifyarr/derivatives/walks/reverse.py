@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
+from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..._core.values.caller import attributed
 from ...modes.like import Like
 from ...modes.rule_kernels import Kernels
 from ...modes.tape.entries import outlived, parents_of
@@ -43,6 +45,7 @@ def pull(
         return kept if lift is None else [x if type(x) is Like else lift(x) for x in kept]
 
     totals: Totals = {}
+    records = k.handle.records
     g: Native | Outside | Cotangents | None
     waiting: list[tuple[int, Entry]] = []
     own = k.own
@@ -91,7 +94,11 @@ def pull(
             g = found[0][0]
             if type(g) is Outside:
                 g = g.fill(k)
-        given = entry.cotangents(k, g, arguments, outputs)
+        if records:
+            with attributed(_place_of(outputs[0])):
+                given = entry.cotangents(k, g, arguments, outputs)
+        else:
+            given = entry.cotangents(k, g, arguments, outputs)
     gradients = [totals.pop(leaf, None) for leaf in leaves]
     if totals:
         # There's a leaf of another record.
@@ -100,6 +107,14 @@ def pull(
         k.zeros(value) if found is None else _own(k, *found[0])
         for found, value in zip(gradients, lifted(values), strict=True)
     ]
+
+
+def _place_of(native: object) -> tuple[CodeType, int] | None:
+    """Return the place of the user's code that gave a native of a trace, whatever is around that."""
+    while (inner := getattr(native, "value", None)) is not None:
+        native = inner
+    owner = getattr(getattr(native, "variable", None), "owner", None)
+    return owner and owner.place
 
 
 def _added(

@@ -50,6 +50,11 @@ class BuildingTrace(Trace):
         value = self.backend.copy(self.crossing.to_engine(x))
         return self.standing_for(x, Traced(Constant(value, type_of(self.backend, value)), x.device, None, self), self)
 
+    def note(self, made: object) -> None:
+        """Note the line that makes a node, unless a rewrite does: the node is of the line of what it replaces."""
+        if _chosen.get() is None:
+            super().note(made)
+
     def array_of(self, variable: Variable) -> Array:
         """Return the array that stands for a variable: one in C order, as far as that matters."""
         found = self._arrays.get(variable)

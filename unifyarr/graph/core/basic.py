@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from types import CodeType
 from typing import Any, Protocol
 
 import numpy as np
@@ -155,12 +156,14 @@ class Constant(Variable):
 class Apply:
     """One application of an operation: a node of the graph."""
 
-    __slots__ = ("__weakref__", "inputs", "op", "outputs")
+    __slots__ = ("__weakref__", "inputs", "op", "outputs", "place")
 
     def __init__(self, op: Op, inputs: Iterable[Variable], types: Sequence[Type | None]) -> None:
         if not isinstance(op, Op):
             raise TypeError(f"a node applies an Op, not {op!r}")
         self.op = op
+        # The code of the user's that called the function, and the instruction, where that's known.
+        self.place: tuple[CodeType, int] | None = None
         self.inputs = list(inputs)
         _check_inputs(op, self.inputs)
         self.outputs = [Variable(type, owner=self, index=index) for index, type in enumerate(types)]
@@ -169,12 +172,16 @@ class Apply:
     def copy(self, inputs: Iterable[Variable]) -> Apply:
         """Return an application of the same operation to other inputs, with new outputs."""
         node = Apply.__new__(Apply)
-        node.op, node.inputs = self.op, list(inputs)
+        node.op, node.inputs, node.place = self.op, list(inputs), self.place
         _check_inputs(self.op, node.inputs)
         node.outputs = [output._copy(node) for output in self.outputs]
         if len(node.inputs) != len(self.inputs):
             self.op.check(node)
         return node
+
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
+        # No pickle has code.
+        return None, {"op": self.op, "inputs": self.inputs, "outputs": self.outputs, "place": None}
 
     def __repr__(self) -> str:
         return f"{self.op}({', '.join(map(repr, self.inputs))})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from types import CodeType
 from typing import Any
 
 from ..._core.values import above
@@ -137,6 +138,8 @@ class FunctionGraph:
         if old is new:
             return
         check_type(old, new)
+        if old.owner is not None and old.owner.place is not None:
+            self._locate(new, old.owner.place)
         # Nodes that come in with the new variable keep using the old one.
         clients = list(self.clients.get(old, ()))
         if not clients:
@@ -149,6 +152,15 @@ class FunctionGraph:
         for client in clients:
             self._edits.change_input(client, new)
         self.prune(old)
+
+    def _locate(self, new: Variable, place: tuple[CodeType, int]) -> None:
+        """Have the nodes that a variable brings be of the place of what it replaces, unless they have one."""
+        waiting = [new.owner]
+        while waiting:
+            node = waiting.pop()
+            if node is not None and node.place is None and node not in self.apply_nodes:
+                node.place = place
+                waiting += [each.owner for each in node.inputs]
 
     def change_input(self, client: Client, new: Variable) -> None:
         """Replace a variable in one use by another one of the same type."""

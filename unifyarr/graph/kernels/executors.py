@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..._core.calling.programs import CALL, LIST, SPREAD, TUPLE, Instruction, Program
 from ..._core.engines.handle import Handle
+from ..._core.values.caller import attributed
 from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.fgraph import FunctionGraph
 from ..core.memory import buffers, memory_plan
@@ -186,6 +187,23 @@ def executor(
     schedule = Schedule(fgraph, {}, bound=bound_on(backend), constant=backend.as_constant)
     whole: Executor = backend.compiled(schedule, donate=donate, exact=exact)
     return whole
+
+
+def located(backend: Handle) -> Callable[[Apply], Callable[..., Any]] | None:
+    """Return what binds nodes so that what a trace records of their runs is of their lines; ``None`` in no trace."""
+    if not backend.records:
+        return None
+
+    def bound(node: Apply) -> Callable[..., Any]:
+        run, place = node.op.bound(node), node.place
+
+        def call(*natives: object) -> Any:
+            with attributed(place):
+                return run(*natives)
+
+        return call
+
+    return bound
 
 
 def bound_and_compiled(backend: Handle, node: Apply) -> Callable[..., object]:

@@ -37,7 +37,7 @@ from ..core.rewriting import canonicalize, merge
 from ..core.untouched import Untouched
 from ..fusion.lowering import Lowering
 from ..kernels.cleanups import RULES
-from ..kernels.executors import Executor, Schedule, bound_and_compiled
+from ..kernels.executors import Executor, Schedule, bound_and_compiled, located
 from ..kernels.hosting import bound_on
 from ..run.debugmode import DebugProgram
 from ..run.pipeline import Rewriting
@@ -103,7 +103,7 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
 
 
 # Attributes that follow from a body's graph and are made on first use.
-_DERIVED = frozenset({"pure", "_plain", "rewritten", "in_place", "by_steps", "checked", "has_effects", "_was_run"})
+_DERIVED = frozenset({"pure", "plain", "rewritten", "in_place", "by_steps", "checked", "has_effects", "_was_run"})
 
 
 class Body:
@@ -129,7 +129,7 @@ class Body:
         strides: Sequence[tuple[int, ...]],
         is_on_host: bool,
     ) -> None:
-        self.backend, self._carried, self.strides, self.is_on_host = backend, carried, strides, is_on_host
+        self.backend, self.carried, self.strides, self.is_on_host = backend, carried, strides, is_on_host
         self.given = given
         # Those of a function that is compiled by default, until the node is in the graph of another one.
         self.rewrites: tuple[Rewrite, ...] = tuple(selected("fast", (), (), ()))
@@ -153,10 +153,10 @@ class Body:
     def __hash__(self) -> int:
         # The names of the operations are enough: the graph may have large constants.
         names = sorted(node.op.name for node in self.fgraph.apply_nodes)
-        return hash((self.backend.name, self._carried, self.given, tuple(names)))
+        return hash((self.backend.name, self.carried, self.given, tuple(names)))
 
     def _key(self) -> tuple[object, ...]:
-        how = (self.backend.name, self._carried, self.given, self.is_on_host, [*map(tuple, self.strides)])
+        how = (self.backend.name, self.carried, self.given, self.is_on_host, [*map(tuple, self.strides)])
         compiler = None if self.lowering is None else self.lowering.name
         return (*how, self.rewrites, compiler, self.fgraph)
 
@@ -184,7 +184,7 @@ class Body:
     def reading(self, graph: FunctionGraph, read: Sequence[bool]) -> Body:
         """Return another function of the same carry, with those of its inputs that ``read`` says."""
         ends = list(compress(graph.inputs, read)), graph.outputs
-        return self.with_graph(*ends, self._carried, self.given, list(compress(self.strides, read)))
+        return self.with_graph(*ends, self.carried, self.given, list(compress(self.strides, read)))
 
     def beside(self, other: Body) -> Body:
         """Return the function that does what this one and another do, neither of which carries anything."""
@@ -203,10 +203,11 @@ class Body:
     @cached_property
     def pure(self) -> Executor:
         """The function, which writes to none of its arguments."""
-        return Schedule(self._plain, {}, constant=self.backend.as_constant if self.backend.can_compile else None).run
+        constant = self.backend.as_constant if self.backend.can_compile else None
+        return Schedule(self.plain, {}, bound=located(self.backend), constant=constant).run
 
     @functools.cached_property
-    def _plain(self) -> FunctionGraph:
+    def plain(self) -> FunctionGraph:
         """The graph of ``pure``: rewritten by what people added, as far as it stands before what overwrites memory."""
         if all(isinstance(each, Own) for each in self.rewrites):
             return self.fgraph
@@ -236,7 +237,7 @@ class Body:
         On an engine with immutable arrays it's that of ``pure``.
         """
         if not self.backend.mutable:
-            return self._plain
+            return self.plain
         fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
         self._rewrite(fgraph)
         return fgraph
@@ -257,8 +258,8 @@ class Body:
 
     @property
     def _rewriting(self) -> Rewriting:
-        stored = {place: place for place in range(self._carried)}
-        free, count = frozenset(stored), self._carried
+        stored = {place: place for place in range(self.carried)}
+        free, count = frozenset(stored), self.carried
         lowering = self.lowering
         if lowering is not None:
             # All that a body reads lies where what the program was compiled for does. The first run compiles nothing.

@@ -19,6 +19,11 @@ COMPILERS = ("inductor",)
 class Options(NamedTuple):
     """How a function is compiled, in the order of ``Compiled``'s arguments; see ``compile``."""
 
+    @property
+    def by_nodes(self) -> bool:
+        """Whether the graph runs node by node, for what looks at each."""
+        return self.mode == "debug" or self.monitor is not None
+
     backend: str | None
     mode: str
     mutable: frozenset[str | int]
@@ -29,6 +34,7 @@ class Options(NamedTuple):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     fuse: str | None = None
+    monitor: Callable[..., object] | None = None
 
 
 def checked_options(
@@ -43,6 +49,7 @@ def checked_options(
     include: Names = (),
     exclude: Names = (),
     fuse: object = None,
+    monitor: Callable[..., object] | None = None,
 ) -> Options:
     """Return the options that users give for a function; raise if they can't be right."""
     if mode not in MODES:
@@ -55,6 +62,12 @@ def checked_options(
         raise TypeError(f"wait is True or False, not {wait!r}")
     if not (fuse is None or fuse is False or (isinstance(fuse, str) and fuse in COMPILERS)):
         raise ValueError(f"fuse is {', '.join(map(repr, COMPILERS))}, False, or None for the default, not {fuse!r}")
+    if monitor is not None and (not callable(monitor) or isinstance(monitor, type)):
+        raise TypeError(f"monitor is a function of each node, such as ua.graph.NanGuard(), not {monitor!r}")
+    if monitor is not None and (mode == "debug" or isinstance(fuse, str)):
+        raise ValueError('monitor looks at the graph as it was traced: leave out fuse, and mode, or pass mode="pure"')
+    # What is overwritten or fused can't be looked at.
+    mode = mode if monitor is None else "pure"
     if fuse is False:
         exclude = (*_names("exclude", exclude), "fuse")
     if callable(rewrites) or not isinstance(rewrites, Iterable):
@@ -63,7 +76,7 @@ def checked_options(
     # Names that no rewrite has are found here, and not at the first call.
     selected(mode, *chosen)
     free, compiler = _parameters(function, mutable), fuse if isinstance(fuse, str) else None
-    return Options(backend, mode, free, bool(borrow), _limit(programs), bool(wait), *chosen, compiler)
+    return Options(backend, mode, free, bool(borrow), _limit(programs), bool(wait), *chosen, compiler, monitor)
 
 
 def _names(what: str, given: Names) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ class Program:
         self.mutable = [place for place in mutable if place not in self.written and place not in self.deferred]
         stored = {number: place for number, place in enumerate(self.written) if place not in self.deferred}
         free = frozenset((*stored.values(), *self.mutable))
-        in_parts = crossing.two_engines and options.mode != "debug"
+        in_parts = crossing.two_engines and not options.by_nodes
         self.stores = [
             store
             for place, new in self.made.updates.items()
@@ -131,7 +131,7 @@ class Program:
     def _build(self) -> None:
         traced = self._traced()
         self.destroyed = frozenset((*self.written, *self.mutable))
-        whole = self.crossing.to_compiled if self.options.mode != "debug" else self.crossing.to_engine
+        whole = self.crossing.to_compiled if not self.options.by_nodes else self.crossing.to_engine
         self.to_engine: Callable[[Array], object] = whole if self.crossing.two_engines else read
         self._executors: dict[tuple[int, ...], Executor] = {}
         if self.options.mode == "debug":
@@ -142,10 +142,15 @@ class Program:
         else:
             self._rewriting(traced)
             self.fgraph = traced
+            if self.options.monitor is not None:
+                from .monitoring import MonitoredProgram
+
+                run = MonitoredProgram(traced, self.backend, self.options.monitor, self.destroyed)
+                self._executors[()] = self._ended(run)
         # A graph that the engine compiles as a whole returns natives that nothing else refers to.
         # A check that fails leaves arguments as they were, so that none is used up.
         writes_new = self.backend.destroys and not self.made.effects
-        self.returns_new = writes_new and not self.crossing.two_engines and self.options.mode != "debug"
+        self.returns_new = writes_new and not self.crossing.two_engines and not self.options.by_nodes
         self.reusing = self._results_reusing() if self.returns_new else {}
         # Donated argument -> the result that takes its memory.
         self._result_in = {place: number for number, place in enumerate(self.written)} | self.reusing
@@ -229,7 +234,7 @@ class Program:
     @property
     def refusal(self) -> str | None:
         """Why the engine's compiler doesn't compile the graph, ``None`` if it does; it may show at the first call."""
-        if not self.backend.can_compile or self.options.mode == "debug":
+        if not self.backend.can_compile or self.options.by_nodes:
             return None
         reason = getattr(self.executor(), "refusal", None)
         if reason is None:
@@ -285,7 +290,7 @@ class Program:
 
     def makers(self, by_steps: bool = False) -> list[Callable[[float], Any]]:
         """Return what makes the natives of floats, for the graph as it's run."""
-        compiled = self.backend.can_compile and not by_steps and self.options.mode != "debug"
+        compiled = self.backend.can_compile and not by_steps and not self.options.by_nodes
         return self.made.floats.makers(self.backend, compiled=compiled)
 
     def clash(self, targets: Sequence[Array]) -> bool:

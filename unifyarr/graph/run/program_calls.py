@@ -101,7 +101,7 @@ class StraightCall:
 
     def _is_straight(self) -> bool:
         program, backend = self._program, self._backend
-        if program.writes_back or program.options.mode == "debug":
+        if program.writes_back or program.options.by_nodes:
             return False
         if program.crossing.two_engines:
             return not program.destroyed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from .placement import DrawnEdge, Line, Placement, layered
 
 # Light colours that are safe for colour-blind readers: Paul Tol's schemes, https://sronpersonalpages.nl/~pault.
 COLOURS = ("#99ddff", "#eedd88", "#bbcc33", "#ffaabb", "#77aadd", "#dddddd", "#44bb99", "#ccaadd", "#aaaa00")
-WHITE, INK, GREY, RED = "#ffffff", "#222222", "#777777", "#cc3311"
+WHITE, INK, GREY, RED, ORANGE = "#ffffff", "#222222", "#777777", "#cc3311", "#ffccaa"
 STYLES = {
     "read": f'stroke="{GREY}" stroke-width="1.2"',
     "view": f'stroke="{GREY}" stroke-width="1.4" stroke-dasharray="6 4"',
@@ -44,6 +44,8 @@ class Box(NamedTuple):
     title: str
     cells: tuple[ValueCell, ...]
     destroys: bool = False
+    # The share of the time that it took, of an operation that was timed.
+    share: float | None = None
 
     @property
     def widths(self) -> list[float]:
@@ -75,8 +77,9 @@ class Picture(NamedTuple):
     arrows: list[Arrow]
 
 
-def picture(fgraph: FunctionGraph) -> Picture:
-    """Return the boxes and arrows of a graph."""
+def picture(fgraph: FunctionGraph, seconds: Mapping[Apply, float] | None = None) -> Picture:
+    """Return the boxes and arrows of a graph; ``seconds`` has the time of each node, if they were timed."""
+    total = sum(seconds.values()) if seconds else 0.0
     nodes = settled(fgraph)
     memory = _memory(fgraph, nodes)
     boxes: list[Box] = []
@@ -100,7 +103,11 @@ def picture(fgraph: FunctionGraph) -> Picture:
             arrows.append(Arrow(*source, len(boxes), index, kinds.get(index, "read")))
         places.update((output, (len(boxes), index)) for index, output in enumerate(node.outputs))
         cells = tuple(_cell(output, memory) for output in node.outputs)
-        boxes.append(Box("apply", f"{number} {title(node.op)}", cells, "destroyed" in kinds.values()))
+        share = seconds.get(node, 0.0) / total if seconds and total else None
+        name = f"{number} {title(node.op)}"
+        if share is not None:
+            name = f"{_short(name, TEXT - 8)} {100 * share:.1f} %"
+        boxes.append(Box("apply", name, cells, "destroyed" in kinds.values(), share))
     for index, variable in enumerate(fgraph.outputs):
         source = place(variable)
         arrows.append(Arrow(*source, len(boxes), 0, "read"))
@@ -131,8 +138,8 @@ def _text(cell: ValueCell) -> str:
     return _short(cell.text) + ("" if cell.memory is None else f" #{cell.memory}")
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"
+def _short(text: str, length: int = TEXT) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def _colour(cell: ValueCell) -> str:
@@ -181,13 +188,16 @@ def _escaped(text: str) -> str:
 # SVG
 
 
-def svg(fgraph: FunctionGraph, limit: int = LIMIT) -> str:
-    """Return a graph as an SVG image; for more than ``limit`` operations, an image that says it's too large."""
+def svg(fgraph: FunctionGraph, limit: int = LIMIT, seconds: Mapping[Apply, float] | None = None) -> str:
+    """Return a graph as an SVG image; for more than ``limit`` operations, an image that says it's too large.
+
+    Where ``seconds`` has the time of each node, an operation has its share, and a bar as wide as that.
+    """
     count = len(fgraph.apply_nodes)
     if count > limit:
         message = f"{count} operations are too many to draw: print() lists them, dot() is for Graphviz"
         return _image(CHARACTER * len(message), ROW, [_label(CHARACTER * len(message) / 2, 14, message)])
-    boxes, arrows = picture(fgraph)
+    boxes, arrows = picture(fgraph, seconds)
     inputs = [0] * len(boxes)
     for each in arrows:
         inputs[each.target] = max(inputs[each.target], each.input + 1)
@@ -242,6 +252,9 @@ def _drawn(box: Box, x: float, y: float) -> Iterator[str]:
             yield f'<rect {inside} fill="{_colour(cell)}"/>'
         yield _label(start + each / 2, y + ROW + 13, _text(cell), "" if cell.memory is not None else f'fill="{GREY}"')
         start += each
+    if box.share:
+        bar = f'x="{left:.1f}" y="{y:.1f}" width="{width * box.share:.1f}" height="{ROW - 2:g}" rx="{rounded}"'
+        yield f'<rect class="time" {bar} fill="{ORANGE}"/>'
     weight = "" if box.kind == "constant" else 'font-weight="bold"'
     yield _label(x, y + 14, _short(box.title), weight)
     yield f'<rect class="box" {frame} fill="none" {edge}/></g>'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from ..kernels.executors import Executor, Schedule
 from ..kernels.hosting import run_of
 from ..loops.bodies import Body
 from ..loops.ops import BodiesOp
+from .drawing import svg
 from .tables import TextTable, bytes_text, seconds_text
 
 if TYPE_CHECKING:
@@ -70,6 +71,13 @@ class ProfileReport:
     ops: tuple[OpTime, ...]
     elapsed: float
     notes: tuple[str, ...] = ()
+    _drawn: str | None = field(default=None, repr=False, compare=False)
+
+    def svg(self) -> str:
+        """Return the graph of the operations as an SVG image, with the share of each in the time."""
+        if self._drawn is None:
+            raise ValueError("nothing is known of the operations, since the function itself ran: pass arguments apart")
+        return self._drawn
 
     @property
     def seconds(self) -> float:
@@ -106,7 +114,8 @@ class ProfileReport:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self._table().html()
+        drawn = "" if self._drawn is None else f'<div style="overflow: auto">{self._drawn}</div>'
+        return f"<div>{self._table().html()}{drawn}</div>"
 
 
 class _Timer:
@@ -215,7 +224,9 @@ def profile_report(
             "them fused, and takes less time."
         )
     ops = _times(run.timers) if run.runs else ()
-    return ProfileReport(function, program.backend.name, result, ops, elapsed, tuple(notes))
+    times = {timer.node: timer.seconds for timer in run.timers}
+    drawn = svg(run.fgraph, seconds=times) if run.runs else None
+    return ProfileReport(function, program.backend.name, result, ops, elapsed, tuple(notes), drawn)
 
 
 def _times(timers: Sequence[_Timer]) -> tuple[OpTime, ...]:

@@ -40,7 +40,10 @@ class MadeInTrace:
 
     def note(self, made: object) -> None:
         """Note what is made by the line of the user's code that is running."""
-        self._noted.append((weakref.ref(made), *users_place()))
+        code, instruction = place = users_place()
+        self._noted.append((weakref.ref(made), code, instruction))
+        if type(made) is Traced and (node := made.variable.owner) is not None and node.place is None:
+            node.place = place
 
     def check(self, function: Callable[..., Any], results: Sequence[Any], asked: Set[int]) -> None:
         """Raise if something is still there, and not only because of a traceback.
