@@ -48,7 +48,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("grad", "value_and_grad", "jacobian", "hessian", "hvp", "vjp", "jvp", "linearize", "vmap", "stop_gradient"),
         *("checkpoint", "custom_vjp", "custom_jvp"),
     ),
-    "Compiled functions and operations": ("compile", "op", "debug", "debug_print", "check"),
+    "Compiled functions and operations": ("compile", "op", "debug", "debug_print", "check", "export"),
     "Loops and branches": ("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"),
 }
 EXTENSIONS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import sys
 from collections.abc import Iterator
@@ -118,3 +119,17 @@ def skip_unless(backend: str, *wanted: str, why: str) -> None:
     """Skip a test that means something on some engines only."""
     if backend not in wanted:
         pytest.skip(f"{why}: not on {backend}")
+
+
+# The engine and the packages that write and run each format of ``ua.export``.
+EXPORTS = {"stablehlo": ("jax",), "torch": ("torch",), "onnx": ("torch", "onnx", "onnxscript", "onnxruntime")}
+
+
+def skip_without_exporters(text: str) -> None:
+    """Skip what exports to a format whose engine is left out, or whose packages aren't installed."""
+    for to, (engine, *packages) in EXPORTS.items():
+        if f'to="{to}"' not in text:
+            continue
+        missing = [name for name in packages if importlib.util.find_spec(name) is None]
+        if engine not in ua.available_backends() or missing:
+            pytest.skip(f"export to {to} needs {', '.join(missing) or engine}")

@@ -17,7 +17,7 @@ import pytest
 import unifyarr as ua
 from unifyarr.testing.abilities import LACKING
 
-from .natives import TRANSFORMS, lacking_for, show_values, skip_without_derivatives
+from .natives import TRANSFORMS, lacking_for, show_values, skip_without_derivatives, skip_without_exporters
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -29,6 +29,7 @@ WITH_EXAMPLES = [page for page in PAGES if ">>>" in (DOCS / page).read_text()]
 def test_examples_run(backend: str, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     show_values(backend, monkeypatch)
     text = (DOCS / page).read_text()
+    skip_without_exporters(text)
     if TRANSFORMS.search(text):
         skip_without_derivatives(backend)
     if lacking := lacking_for(backend, text):

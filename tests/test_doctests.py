@@ -14,7 +14,7 @@ import pytest
 
 import unifyarr as ua
 
-from .natives import TRANSFORMS, lacking_for, show_values, skip_without_derivatives
+from .natives import TRANSFORMS, lacking_for, show_values, skip_without_derivatives, skip_without_exporters
 
 MODULES = sorted(
     info.name
@@ -60,6 +60,8 @@ def test_the_functions_have_examples() -> None:
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_examples(backend: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     show_values(backend, monkeypatch)
+    for test in examples(module):
+        skip_without_exporters(test.docstring or "")
     if any(TRANSFORMS.search(test.docstring or "") for test in examples(module)):
         skip_without_derivatives(backend)
     report: list[str] = []

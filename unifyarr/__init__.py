@@ -84,6 +84,7 @@ __array_api_version__ = "2025.12"
 _LATER = {
     **{module: module for module in ("fft", "graph", "linalg", "nn", "on", "optim", "random", "signal", "special")},
     "compile": "graph.compiling",
+    "export": "graph.formats",
     "get_num_threads": "graph.fusion.threads",
     "op": "_core.declaring.op",
     "portable": "_portable",

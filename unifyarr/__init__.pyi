@@ -67,6 +67,7 @@ from . import random as random
 from . import signal as signal
 from . import special as special
 from .graph.compiling import compile as compile
+from .graph.formats import export as export
 from .graph.fusion.threads import get_num_threads as get_num_threads
 from ._core.declaring.op import op as op
 from ._portable import portable as portable

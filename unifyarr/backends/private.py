@@ -94,6 +94,9 @@ NAMES: dict[str, Private] = {
     "torch.ops.aten.native_batch_norm_backward": Private("a derivative of normalisation", "a composition"),
     "torch._subclasses.FakeTensorMode": Private("graphs for torch's compiler", "operations run one by one"),
     "torch.fx.experimental.proxy_tensor.make_fx": Private("graphs for torch's compiler", "operations run one by one"),
+    "torch.utils._python_dispatch._disable_current_modes": Private(
+        "constants in loops and branches that are exported", "arrays from outside"
+    ),
     "torch._inductor.compile": Private("compiled graphs without guards", "`torch.compile`"),
     "torch._VF.einsum": Private("sums of products, without the Python around them", "`torch.einsum`"),
     "torch.Tensor._version": Private("tells inference tensors before they are written", "`torch.Tensor.is_inference`"),

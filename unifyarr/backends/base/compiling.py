@@ -41,7 +41,7 @@ class Compiling(Memory[Native], Devices[Native]):
     cache_reads: Mapping[str, str] = {}
 
     def as_constant(self, native: Native) -> Any:
-        """Return what stands for a constant inside a function while that is compiled as a whole.
+        """Return what stands for a constant inside a function while that is compiled as a whole, or exported.
 
         By default the native itself. Some engines make an argument of it, which their compiler knows nothing of.
         """
@@ -75,6 +75,21 @@ class Compiling(Memory[Native], Devices[Native]):
             f"{type(self).__module__} hides the values of arrays here, and calls no function with them: print and "
             "check outside of the engine's own transformation"
         )
+
+    def exported(
+        self, to: str, function: Callable[..., Sequence[Native]], types: Sequence[Any], names: Sequence[str]
+    ) -> Any:
+        """Return a function of natives in a format of the engine's, for arrays of types (with ``shape`` and ``dtype``).
+
+        A first length that is ``None`` may be any, one for all arrays. ``names`` are those of the arguments. The
+        function computes what it returns from its arguments and constants alone, and ``while_loop`` and ``switch`` are
+        asked for loops and branches.
+        """
+        raise BackendFeatureError(f"{type(self).__module__} exports no functions to {to!r}")
+
+    def from_length(self, length: Any, dtype: np.dtype[Any]) -> Native:
+        """Return a 0-d native of what follows from a length, which in ``exported`` may be one of the engine's own."""
+        raise BackendFeatureError(f"{type(self).__module__} exports no functions")
 
     def graph_compilers(self) -> Mapping[str, GraphCompiler]:
         """Return the engine's compilers of parts of graphs, by the names that ``compile(fuse=)`` takes."""

@@ -51,7 +51,7 @@ def _enable_64_bit() -> None:
 
 _enable_64_bit()
 
-from . import _loops, _several, indexing, transformations  # noqa: E402
+from . import _exporting, _loops, _several, indexing, transformations  # noqa: E402
 from ._compiled import REFERENCES, casting, is_concrete, is_reference  # noqa: E402
 from ._devices import extents, fitting, jit, may_meet, meeting, name_of, public, spread, whole  # noqa: E402
 from ._donating import Donating  # noqa: E402
@@ -124,6 +124,8 @@ class Backend(base.Backend[Any]):
         return transformations.called_back(function, natives, types())
 
     observed = staticmethod(transformations.observed)
+    exported = staticmethod(_exporting.exported)
+    from_length = staticmethod(_exporting.from_length)
     later = staticmethod(transformations.later)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import worked_around
+from ..kernels import lowered_by, worked_around
 from . import _ordering
 from ._compiled import COMPLEX, Kernel, compiled, in_single, with_operands
 from ._complex import differentiated_as
@@ -89,7 +89,25 @@ min = _extreme(jnp.min, _ordering.argmin_complex)
 
 @in_single
 def _mean(x: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
-    return _sum(x, axis=axis, keepdims=keepdims) / np.array(math.prod(x.shape[i] for i in axis), x.dtype)
+    return _sum(x, axis=axis, keepdims=keepdims) / _as_number(math.prod(x.shape[i] for i in axis), x.dtype)
+
+
+def _as_number(count: Any, dtype: np.dtype[Any]) -> Any:
+    # A function that is exported may have lengths that JAX computes.
+    return np.array(count, dtype) if isinstance(count, int) else jnp.asarray(count).astype(dtype)
+
+
+def _divisor_of_any(x: jax.Array, axis: Axis, correction: float) -> jax.Array:
+    count = _as_number(math.prod(x.shape[i] for i in axis), _FLOAT)
+    return jnp.maximum(count - correction, 0)
+
+
+def _var_of_any(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
+    return _var_of(_divisor_of_any(x, axis, correction), x, axis=axis, keepdims=keepdims)
+
+
+def _std_of_any(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
+    return _std(_divisor_of_any(x, axis, correction), x, axis=axis, keepdims=keepdims)
 
 
 def _divisor(x: jax.Array, axis: Axis, correction: float) -> tuple[float, np.dtype[Any]]:
@@ -124,11 +142,13 @@ def _std(divisor: jax.Array, x: jax.Array, /, *, axis: Axis, keepdims: bool) -> 
 
 
 # What is divided by is an operand, so that another correction compiles nothing anew.
+@lowered_by(_var_of_any)
 @with_operands(_var)
 def var(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
     return [_divisor(x, axis, correction)], {"axis": axis, "keepdims": keepdims}
 
 
+@lowered_by(_std_of_any)
 @with_operands(_std)
 def std(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
     return [_divisor(x, axis, correction)], {"axis": axis, "keepdims": keepdims}

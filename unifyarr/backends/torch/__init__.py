@@ -19,7 +19,20 @@ from ..base.plain import Plain
 from ..base.values import FLOATING
 from ..kernels import described, kernel_modules, own_error
 from ..memory import export
-from . import _constants, _dlpack, _fields, _indices, _targets, _together, host, inductor, plain, pure, transformations
+from . import (
+    _constants,
+    _dlpack,
+    _exporting,
+    _fields,
+    _indices,
+    _targets,
+    _together,
+    host,
+    inductor,
+    plain,
+    pure,
+    transformations,
+)
 from ._items import NUMBERS, SELECTING, TAKES, number_of
 from ._overlap import extent, independent, layout, may_share_memory
 from ._private import (
@@ -109,6 +122,11 @@ class Backend(base.Backend[Tensor]):
     with_pullback = staticmethod(transformations.with_pullback)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
+    exported = staticmethod(_exporting.exported)
+    from_length = staticmethod(_exporting.from_length)
+    as_constant = staticmethod(_exporting.as_constant)
+    while_loop = staticmethod(_exporting.while_loop)
+    switch = staticmethod(_exporting.switch)
 
     # -- what an array is -------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import nullcontext
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -95,6 +96,9 @@ batch_norm_backward: Any = private("torch.ops.aten.native_batch_norm_backward")
 # torch.compile takes what these make, and takes the functions of a module by itself.
 FakeTensorMode: Any = private("torch._subclasses.FakeTensorMode")
 make_fx: Any = private("torch.fx.experimental.proxy_tensor.make_fx")
+
+# Reads the values of a constant while a program is exported; without it none is in a loop or branch.
+disabled_modes: Any = private("torch.utils._python_dispatch._disable_current_modes") or nullcontext
 
 
 def _einsum(subscripts: str, operands: tuple[Tensor, ...]) -> Tensor:

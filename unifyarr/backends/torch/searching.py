@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..guards import guarded
-from ..kernels import Applied, known_by, support_native_out, worked_around
+from ..kernels import Applied, known_by, lowered_by, support_native_out, worked_around
 from ._indices import noting
 from ._order import ranks
 from ._shared import FEW, UNSIGNED, WIDE, as_signed, flip_order, has_accelerator, has_address, holds, is_plain
@@ -26,6 +26,7 @@ def _know_where(condition: Tensor, x1: Tensor, x2: Tensor) -> Any:
 
 
 @support_native_out
+@lowered_by(torch.where)
 @known_by(_know_where)
 @worked_around("slow where one of two is zero and the condition has no pattern")
 def where(condition: Tensor, x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Tensor:

@@ -111,7 +111,12 @@ def pull(
 
 def _place_of(native: object) -> tuple[CodeType, int] | None:
     """Return the place of the user's code that gave a native of a trace, whatever is around that."""
-    while (inner := getattr(native, "value", None)) is not None:
+    while True:
+        # What is selected has neither a value nor a variable, but a mask that has.
+        inner = getattr(native, "mask", None)
+        inner = getattr(native, "value", None) if inner is None else inner
+        if inner is None:
+            break
         native = inner
     owner = getattr(getattr(native, "variable", None), "owner", None)
     return owner and owner.place

@@ -203,8 +203,7 @@ class Body:
     @cached_property
     def pure(self) -> Executor:
         """The function, which writes to none of its arguments."""
-        constant = self.backend.as_constant if self.backend.can_compile else None
-        return Schedule(self.plain, {}, bound=located(self.backend), constant=constant).run
+        return Schedule(self.plain, {}, bound=located(self.backend), constant=self.backend.as_constant).run
 
     @functools.cached_property
     def plain(self) -> FunctionGraph:

@@ -110,7 +110,9 @@ class BodiesOp(Op):
     def may_write(self, natives: Sequence[Native]) -> bool:
         """Return whether buffers may be written in place: not where the engine follows values."""
         backend = self.backend
-        return backend.mutable and backend.trace() is None and not any(map(backend.records_gradient, natives))
+        if not backend.mutable or backend.trace() is not None:
+            return False
+        return not any(backend.records_gradient(x) or backend.hides_values(x) for x in natives)
 
 
 class ScanOp(BodiesOp):
