@@ -326,4 +326,4 @@ def test_torch_has_a_kernel_of_both_directions() -> None:
     leaf = x.native.clone().requires_grad_()
     assert torch.autograd.gradgradcheck(lambda t: (_RESAMPLED["bilinear"](ua.asarray(t)) ** 2).native, leaf)
     both = torch.func.vmap(lambda t: _RESAMPLED["means"](ua.asarray(t)).native)(torch.stack([leaf, -leaf]))
-    np.testing.assert_allclose(both[0].detach().numpy(), as_numpy(_RESAMPLED["means"](x)), rtol=1e-12)
+    np.testing.assert_allclose(both[0].detach().cpu().numpy(), as_numpy(_RESAMPLED["means"](x)), rtol=1e-12)
