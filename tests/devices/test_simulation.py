@@ -140,3 +140,10 @@ def test_wait_synchronises_any_accelerator(backend: str) -> None:
         ua.compute(x)
         x._backend.wait(x.native)
     assert events["sync"] >= 1
+
+
+def test_places_are_told_in_threads_of_autograd_too(backend: str) -> None:
+    x = torch.ones(3, device="sim:1", requires_grad=True)
+    with counting(places=True) as events:
+        torch.autograd.grad((x * x).sum(), x)
+    assert events["launch"] == len(events.places) > 2
