@@ -119,3 +119,27 @@ def test_operands_of_different_dtypes_go_into_a_target(backend: str) -> None:
                             ours(x, y, out=z)
                     else:
                         assert_same(ours(x, y, out=z), values[2])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numbers_beside_torchs_arrays_have_its_bits(dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    spread = 10.0 ** np.random.default_rng(1).integers(-44, 38, 100)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, 3e38]
+    native = torch.tensor(np.concatenate([np.random.default_rng(0).normal(size=100) * spread, special]))
+    native = native.to(getattr(torch, dtype))
+    x = ua.asarray(native)
+    calls: list[Any] = [
+        *(lambda x, n: x * n, lambda x, n: n * x, lambda x, n: x + n, lambda x, n: x - n, lambda x, n: n - x),
+        *(lambda x, n: x / n, lambda x, n: x > n, lambda x, n: x == n, lambda x, n: n >= x),
+    ]
+    # Each zero twice, as the sign of a number that is kept would show.
+    for number in (0.1, 1e-30, -0.0, 0.0, -0.0, 0.0, 3, 1 / 3, -7, 1e30, 2**24, 3e38):
+        for call in calls:
+            found, wanted = call(x, number).native, call(native, number)
+            assert found.dtype is wanted.dtype
+            assert found.numpy().tobytes() == wanted.numpy().tobytes()
+    leaf = ua.asarray(native[:3].clone().requires_grad_())
+    with torch.inference_mode():
+        ua.asarray(native[:3]) * 0.623
+    ((leaf * 0.623) * leaf).native.sum().backward()

@@ -70,6 +70,12 @@ def elementwise() -> Iterator[Case]:
     yield "set_real", (C, A), {}
     yield "set_imag", (C, A), {}
     yield "gelu_with_slope", (A,), {}
+    # None of them is zero.
+    yield "relu", (A,), {}
+    yield "relu_backward", (B, A), {}
+    for length, axis in ((3, 1), (2, 0)):
+        indices = np.asarray([[1, 0, 1], [0, -1, 1]])
+        yield "take_along_axis_backward", (B, indices), {"axis": axis, "length": length}
     yield "softmax", (A,), {"axis": 1}
     yield "log_softmax", (A,), {"axis": 0}
     for name in ("softmax_backward", "log_softmax_backward"):

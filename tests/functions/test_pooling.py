@@ -280,3 +280,18 @@ def test_equal_elements_share_a_gradient(backend: str) -> None:
     x = ua.asarray([[0.0, 2.0, 2.0], [2.0, 1.0, 2.0]])
     found = ua.grad(lambda x: ua.sum(ua.nn.max_pool2d(x, 2, stride=1)))(x)
     assert_same(found, np.array([[0, 1 / 2 + 1 / 3, 1 / 3], [1 / 2, 0, 1 / 3]]))
+
+
+def test_equal_elements_of_many_windows_share_a_gradient(backend: str) -> None:
+    # Most windows have several zeros that are greatest.
+    values = np.maximum(np.random.default_rng(4).normal(size=(4, 3, 16, 18)) - 1.0, 0.0)
+
+    def slope(x: ua.Array) -> ua.Array:
+        return ua.grad(lambda x: ua.sum(ua.nn.max_pool2d(x, (2, 3)) * 2.0))(x)
+
+    windows = values.reshape(4, 3, 8, 2, 6, 3)
+    chosen = windows == windows.max(axis=(3, 5), keepdims=True)
+    wanted = (2.0 * chosen / chosen.sum(axis=(3, 5), keepdims=True)).reshape(values.shape)
+    for x in (ua.asarray(values), ua.asarray(values.transpose(0, 1, 3, 2).copy()).mT):
+        assert_same(slope(x), wanted, rtol=1e-14)
+        assert_same(ua.compile(slope)(x), wanted, rtol=1e-14)

@@ -104,15 +104,20 @@ class AddedInto:
     """A cotangent that is zero but for some places of the operand: it's added into what is there.
 
     ``add(k, total)`` returns the total, a native like the operand, with the cotangent added; the writers of ``k`` may
-    write ``total`` in place there. ``what`` is added in ``places``, where a rule says so.
+    write ``total`` in place there. ``what`` is added in ``places``, where a rule says so. ``alone(k)`` returns the
+    cotangent by itself, where nothing has been added up before, or ``NotImplemented``.
     """
 
-    __slots__ = ("add", "places", "what")
+    __slots__ = ("add", "alone", "places", "what")
 
     def __init__(
-        self, add: Callable[[Kernels, Native], Native], what: Native | None = None, places: object = None
+        self,
+        add: Callable[[Kernels, Native], Native],
+        what: Native | None = None,
+        places: object = None,
+        alone: Callable[[Kernels], Native] | None = None,
     ) -> None:
-        self.add, self.what, self.places = add, what, places
+        self.add, self.what, self.places, self.alone = add, what, places, alone
 
 
 @final

@@ -27,6 +27,7 @@ class Leaves:
         self.what = what
         self.tree = nest if isinstance(nest, (Array, Container)) else _as_container(nest, what)
         self.arrays: list[Array] = [self.tree] if isinstance(self.tree, Array) else self.tree.leaves()
+        self.dtypes = [x.dtype for x in self.arrays]
 
     def name(self, place: int) -> str:
         """Return what an error calls a leaf."""
@@ -35,10 +36,10 @@ class Leaves:
 
     def check_floating(self) -> None:
         """Raise unless all leaves are of floating-point or complex numbers."""
-        for place, x in enumerate(self.arrays):
-            if dtypes.rank(x.dtype) < 2:
+        for place, dtype in enumerate(self.dtypes):
+            if dtypes.rank(dtype) < 2:
                 raise DtypeError(
-                    f"{self.name(place)} has dtype {x.dtype}, which no optimizer can move: cast it to a floating-point "
+                    f"{self.name(place)} has dtype {dtype}, which no optimizer can move: cast it to a floating-point "
                     f"dtype, or leave it out"
                 )
 

@@ -84,7 +84,7 @@ class Optimizer:
         leaves = Leaves(params, "params")
         leaves.check_floating()
         kept = {
-            name: leaves.like([ua.zeros_like(x, dtype=_dtype_of(x, real)) for x in leaves.arrays])
+            name: leaves.like([ua.zeros_like(x, dtype=_dtype_of(x.dtype, real)) for x in leaves.arrays])
             for name, real in self.slots.items()
         }
         first = leaves.arrays[0] if leaves.arrays else None
@@ -133,6 +133,10 @@ class Optimizer:
         steps = state.steps + 1
         rate = self.rate(state.steps) if callable(self.rate) else self.rate
         numbers = self.numbers(rate, steps)
+        together = self._moved_together([leaves, slopes, *kept], numbers)
+        if together is not None:
+            self._write(leaves, state, kept, steps, together)
+            return
         rows = list(zip(leaves.arrays, slopes.arrays, *(each.arrays for each in kept), strict=True))
         columns: list[tuple[Array, ...]] = [()] * len(rows)
         for dtype in {working_dtype(x.dtype): None for x in leaves.arrays}:
@@ -140,7 +144,18 @@ class Optimizer:
             cast = tuple(_as_dtype(each, dtypes.real_of(dtype)) for each in numbers)
             for place, row in zip(places, self._moved([rows[place] for place in places], dtype, cast), strict=True):
                 columns[place] = row
-        self._write(leaves, state, kept, steps, columns)
+        self._write(leaves, state, kept, steps, [list(each) for each in zip(*columns, strict=True)])
+
+    def _moved_together(self, nests: Sequence[Leaves], numbers: tuple[Any, ...]) -> list[list[Array]] | None:
+        """Return what the formula gives of whole containers whose leaves have one real dtype, ``None`` of others."""
+        alike = {dtype for each in nests for dtype in each.dtypes}
+        if len(alike) != 1 or mode.get() is not None or not all(isinstance(each.tree, Container) for each in nests):
+            return None
+        (dtype,) = alike
+        if dtypes.rank(dtype) != 2 or working_dtype(dtype) is not dtype:
+            return None
+        new: Any = self.formula(*(each.tree for each in nests), *(_as_dtype(each, dtype) for each in numbers))
+        return [each.leaves() for each in new]
 
     def _moved(
         self, rows: Sequence[tuple[Array, ...]], dtype: DType, numbers: tuple[Any, ...]
@@ -164,11 +179,11 @@ class Optimizer:
         kept = [Leaves(state[name], f"{name!r} of the state") for name in self.slots]
         for each, real in zip(kept, self.slots.values(), strict=True):
             each.check_like(leaves)
-            for place, (part, x) in enumerate(zip(each.arrays, leaves.arrays, strict=True)):
-                if part.dtype != _dtype_of(x, real):
+            for place, (own, dtype) in enumerate(zip(each.dtypes, leaves.dtypes, strict=True)):
+                if own != _dtype_of(dtype, real):
                     raise DtypeError(
-                        f"{each.name(place)} has dtype {part.dtype}, but init() makes {_dtype_of(x, real)} for "
-                        f"parameters of {x.dtype}: cast it"
+                        f"{each.name(place)} has dtype {own}, but init() makes {_dtype_of(dtype, real)} for "
+                        f"parameters of {dtype}: cast it"
                     )
         return kept
 
@@ -178,10 +193,10 @@ class Optimizer:
         state: Container,
         parts: Sequence[Leaves],
         steps: Array,
-        columns: Sequence[tuple[Array, ...]],
+        columns: Sequence[list[Array]],
     ) -> None:
         """Write the new parameters and what is kept of them, all or none."""
-        new = [list(each) for each in zip(*columns, strict=True)] or [[] for _ in range(1 + len(self.slots))]
+        new = columns or [[] for _ in range(1 + len(self.slots))]
         moved = [_as_dtype(x, old.dtype) for x, old in zip(new[0], leaves.arrays, strict=True)]
         targets = [*leaves.arrays, state.steps, *(x for each in parts for x in each.arrays)]
         if updated_at_once(targets, [*moved, steps, *(x for column in new[1:] for x in column)]):
@@ -191,8 +206,8 @@ class Optimizer:
         inplace_update(Container(params=leaves.tree, state=state), values)
 
 
-def _dtype_of(x: Array, real: bool) -> DType:
-    dtype = working_dtype(x.dtype)
+def _dtype_of(dtype: DType, real: bool) -> DType:
+    dtype = working_dtype(dtype)
     return dtypes.real_of(dtype) if real else dtype
 
 
@@ -208,6 +223,6 @@ def _direction(slope: Array, dtype: DType) -> Array:
 
 
 def _check_dtypes(slopes: Leaves, leaves: Leaves) -> None:
-    for place, (slope, x) in enumerate(zip(slopes.arrays, leaves.arrays, strict=True)):
-        if not 2 <= dtypes.rank(slope.dtype) <= dtypes.rank(x.dtype):
-            raise DtypeError(f"{slopes.name(place)} has dtype {slope.dtype}, but {leaves.name(place)} {x.dtype}")
+    for place, (slope, dtype) in enumerate(zip(slopes.dtypes, leaves.dtypes, strict=True)):
+        if not 2 <= dtypes.rank(slope) <= dtypes.rank(dtype):
+            raise DtypeError(f"{slopes.name(place)} has dtype {slope}, but {leaves.name(place)} {dtype}")

@@ -62,13 +62,13 @@ def handle_trace(declaration: Declaration, call_next: Handler, call: Call) -> ob
             call.arguments[name] = known(value)
     replaced = trace.enter(call)
     result = call_next(call)
-    return _restored(result, replaced) if out is None else out
+    return restored(result, replaced) if out is None else out
 
 
-def _restored(result: Any, replaced: dict[int, Array]) -> object:
-    # An array that is returned as it was passed is the caller's, not its stand-in.
+def restored(result: Any, replaced: dict[int, Array]) -> object:
+    """Return a result with the caller's arrays in the place of stand-ins that were returned as they were passed."""
     if type(result) in (tuple, list):
-        return type(result)([_restored(each, replaced) for each in result])
+        return type(result)([restored(each, replaced) for each in result])
     return replaced.get(id(result), result)
 
 

@@ -24,7 +24,7 @@ from ..engines.refusals import is_refusal
 from ..engines.tracing import Mode, inside, mode
 from ..kernels.record import KERNELS, kernel_named
 from ..writing.storing import assign_at_once
-from .concerns import general
+from .concerns import general, restored
 from .recording import beside, frozen
 from .refusing import values_of
 from .shortcuts import Shortcuts, targets_of
@@ -104,19 +104,43 @@ class Dispatcher:
     def __call__(self, *values: Any) -> Any:
         """Do a call, which is remembered for the next ones."""
         if self.has_known:
-            told = self._told(values, mode.get())
-            if told is not None:
-                backend, key, inputs = told
-                found = self.shortcuts.get(key)
-                if found is None:
-                    return self.shortcuts.learn(key, self._call(values), backend)
-                if isinstance(found, list):
-                    result = self._run_into(found[0], inputs, backend, values[self.out])
-                else:
-                    result = self._run(found, inputs, backend)
-                if result is not NotImplemented:
-                    return result
+            found = mode.get()
+            if found is None or found.tape is None:
+                result = self._remembered(values, found)
+            else:
+                replaced: dict[int, Array] = {}
+                result = self._remembered(self._captured(values, found, replaced), found)
+                if replaced:
+                    result = restored(result, replaced)
+            if result is not NotImplemented:
+                return result
         return self.rest(*values)
+
+    def _remembered(self, values: tuple[object, ...], running: Mode | None) -> object:
+        """Do a call that is known, or becomes so; ``NotImplemented`` leaves it to the stack of concerns."""
+        told = self._told(values, running)
+        if told is None:
+            return NotImplemented
+        backend, key, inputs = told
+        found = self.shortcuts.get(key)
+        if found is None:
+            return self.shortcuts.learn(key, self._call(values), backend)
+        if isinstance(found, list):
+            return self._run_into(found[0], inputs, backend, values[self.out])
+        return self._run(found, inputs, backend)
+
+    def _captured(self, values: tuple[object, ...], running: Mode, replaced: dict[int, Array]) -> tuple[object, ...]:
+        """Put stand-ins in the place of a record's arrays from outside; note which arrays these replace."""
+        trace, tape = running.trace, running.tape
+        assert trace is not None
+        taken = list(values)
+        for place, (role, x) in enumerate(zip(self.roles, values, strict=True)):
+            if role not in (ARRAY, WEAK) or not isinstance(x, Array) or type(x) not in _SETTLED:
+                continue
+            if x._backend is not tape and trace.takes(x._backend):
+                taken[place] = stand_in = trace.capture(x)
+                replaced[id(stand_in)] = x
+        return tuple(taken) if replaced else values
 
     @property
     def by_layout(self) -> bool:

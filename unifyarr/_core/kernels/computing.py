@@ -158,6 +158,13 @@ declare(
     batch=Batch.OWN,
     moves=True,
 )
+
+
+def _put_back(g: Typed, indices: Typed, *, axis: int, length: int) -> ArrayType:
+    return ArrayType((*g.shape[:axis], length, *g.shape[axis + 1 :]), g.dtype)
+
+
+declare(ALONG, "take_along_axis_backward", types=_put_back, fails=Fails.VALUES, batch=Batch.BODY)
 declare(ALONG, "searchsorted", types=_placed, fails=Fails.VALUES, derivative=Derivative.CONSTANT, batch=Batch.OWN)
 declare(ALONG, "isin", derivative=Derivative.CONSTANT, batch=Batch.OWN)
 

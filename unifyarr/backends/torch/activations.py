@@ -21,7 +21,7 @@ from ..kernels import (
     worked_around,
 )
 from ._offered import off_host, plainly
-from ._shared import BOOL, DTYPES, UNSIGNED, is_plain
+from ._shared import BOOL, DTYPES, UNSIGNED, WIDE, is_plain
 
 _WITHOUT = BOOL | UNSIGNED
 
@@ -34,6 +34,14 @@ def relu(x: Tensor, /, *, out: Any = None) -> Any:
         return NotImplemented
     # With ``out`` there's no gradient, whose value at zero is all that tells the two functions apart.
     return torch.relu(x) if out is None else torch.clamp_min(x, 0, out=out)
+
+
+@composed_on_host
+@declines(lambda g, out: DTYPES[g.dtype] not in WIDE, transformed=True)
+def relu_backward(g: Tensor, out: Tensor, /) -> Any:
+    if g.dtype not in WIDE or g.dtype is not out.dtype or not (is_plain(g) and is_plain(out)):
+        return NotImplemented
+    return torch.ops.aten.threshold_backward(g, out, 0)
 
 
 # Others are computed in float32.

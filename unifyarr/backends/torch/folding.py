@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -68,6 +69,10 @@ def _exchanged(ndim: int, axes: int) -> tuple[int, ...]:
 
 # -- the greatest element of each window ------------------------------------------------------------------------------
 
+# Below, windows are written at once.
+_SMALL = 2048
+# Which axes are those of places in windows over so many axes, where these come first.
+_PLACES = [tuple(range(axes)) for axes in range(4)]
 _of_floats = declines(lambda x, *_, **options: DTYPES[x.dtype] not in FLOAT, transformed=True)
 
 
@@ -77,7 +82,7 @@ _of_floats = declines(lambda x, *_, **options: DTYPES[x.dtype] not in FLOAT, tra
 def window_max(x: Tensor, /, **moves: tuple[int, ...]) -> Any:
     if x.dtype not in FLOAT or not is_plain(x):
         return NotImplemented
-    return torch.amax(_columns(x, **moves), tuple(range(len(moves["window"]))))
+    return torch.amax(_columns(x, **moves), _PLACES[len(moves["window"])])
 
 
 @_of_floats
@@ -88,16 +93,54 @@ def window_max_backward(g: Tensor, x: Tensor, out: Tensor, /, **moves: tuple[int
     axes = len(moves["window"])
     # Ones and zeros of the dtype, which is sooner than bools: the loops of one dtype are vectorised.
     chosen = _columns(x, **moves).eq_(out)
-    share = g / chosen.sum(tuple(range(axes)))
-    shares = torch.ops.aten.threshold_backward(share, chosen, 0.5)
+    shares = torch.ops.aten.threshold_backward(g.div(chosen.sum(_PLACES[axes])), chosen, 0.5)
+    lengths = x.shape[x.ndim - axes :]
+    if _is_divided(lengths, **moves):
+        total = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+        _put(_divided(total, moves["window"]), shares, axes)
+        return total
     last = shares.ndim - axes
     order = (*range(axes, last), *range(axes), *range(last, shares.ndim))
-    lengths, stride, dilation = x.shape[x.ndim - axes :], moves["stride"], moves["dilation"]
-    return fold(shares.permute(order), lengths=lengths, stride=stride, dilation=dilation)
+    return fold(shares.permute(order), lengths=lengths, stride=moves["stride"], dilation=moves["dilation"])
 
 
 def _columns(x: Tensor, window: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Tensor:
     """Return the elements of windows, places in a window first."""
-    axes, last = len(window), x.ndim
+    axes, last = len(window), x.dim()
+    if _is_divided(x.shape[last - axes :], window, stride, dilation):
+        return _divided(x, window).contiguous()
     order = (*range(last, last + axes), *range(last))
     return _windows(x, window, stride, dilation).permute(order).clone(memory_format=torch.contiguous_format)
+
+
+def _put(windows: Tensor, shares: Tensor, axes: int) -> None:
+    """Write the elements of windows, places in a window first."""
+    if not windows.is_cpu or windows.numel() < _SMALL:
+        windows.copy_(shares)
+        return
+    # The engine would write one window after another, whose rows are short.
+    pairs = [(windows, shares)]
+    for _ in range(axes):
+        pairs = [each for one, other in pairs for each in zip(one.unbind(0), other.unbind(0), strict=True)]
+    for place, share in pairs:
+        place.copy_(share)
+
+
+def _is_divided(
+    lengths: Sequence[int], window: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]
+) -> bool:
+    """Return whether each element is in one window."""
+    if window != stride or any(apart != 1 for apart in dilation):
+        return False
+    return not any(length % size for length, size in zip(lengths, window, strict=True))
+
+
+def _divided(x: Tensor, window: tuple[int, ...]) -> Tensor:
+    """Return a view of the elements of windows that divide an array, places in a window first."""
+    first = x.dim() - len(window)
+    shape, places, rest = list(x.shape[:first]), [], list(range(first))
+    for length, size in zip(x.shape[first:], window, strict=True):
+        rest.append(len(shape))
+        places.append(len(shape) + 1)
+        shape += length // size, size
+    return x.view(shape).permute(*places, *rest)

@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from ..base.single import Picks, picks
-from ..kernels import bound_by, check_number, known_by, with_core, worked_around
+from ..kernels import bound_by, check_number, declines, known_by, with_core, worked_around
 from ._indices import Window, check_bounds, check_device_bounds, forward, last_values, last_writes
 from ._overlap import independent
-from ._shared import UNSIGNED, as_dtype, as_signed, is_plain, writes
+from ._shared import DTYPES, UNSIGNED, WIDE, as_dtype, as_signed, is_plain, writes
 from ._shared import is_unwatched as _is_unwatched
 
 # From this many elements on, torch writes with several threads, in no particular order.
@@ -161,3 +162,19 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int) -> Tensor:
         # That function would take the remainders.
         take = lambda x, indices, axis: torch.gather(x, axis, indices)  # noqa: E731
     return as_dtype(take(as_signed(x), indices, axis), x.dtype)
+
+
+@declines(lambda g, *_, **static: DTYPES[g.dtype] not in WIDE, transformed=True)
+def take_along_axis_backward(g: Tensor, indices: Tensor, /, *, axis: int, length: int) -> Any:
+    if g.dtype not in WIDE or not (is_plain(g) and is_plain(indices)):
+        return NotImplemented
+    total = g.new_zeros((*g.shape[:axis], length, *g.shape[axis + 1 :]))
+    if not g.is_cpu:
+        wraps = check_bounds([indices], (length,))
+        return total.scatter_add_(axis, indices % length if wraps else indices, g)
+    try:
+        return total.scatter_add_(axis, indices, g)
+    except RuntimeError:
+        # An index is negative, or out of bounds. What came before it may have been added.
+        check_bounds([indices], (length,))
+        return total.zero_().scatter_add_(axis, indices % length, g)

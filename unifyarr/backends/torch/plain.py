@@ -21,14 +21,48 @@ from ._targets import into
 
 _CPU = torch.device("cpu")
 _FLOATING = (torch.float32, torch.float64)
+# How many numbers are kept: programs may go through ever new ones.
+_MOST_NUMBERS = 1024
 
 
-def _beside(native: Callable[..., Tensor], *, turned: bool = False) -> dict[torch.dtype, Beside]:
-    # Beside floats the engine is slower with an integer.
-    floats = Beside(native, -EXACT, EXACT, passed_as=float, turned=turned)
-    return dict.fromkeys(_FLOATING, floats) | dict.fromkeys(
-        SIGNED_INTEGER, Beside(native, -128, 127, floats=False, turned=turned)
-    )
+class _Numbers(dict[float, Tensor]):
+    """Tensors of numbers that stand beside floats of a dtype: the engine makes one of a number at each call.
+
+    ``one_zero`` says that the sign of a zero makes no difference.
+    """
+
+    def __init__(self, dtype: torch.dtype, *, one_zero: bool = False) -> None:
+        self._dtype, self._one_zero = dtype, one_zero
+
+    def __missing__(self, value: float) -> Tensor:
+        # On the CPU it meets tensors of all devices, as an argument of the kernel.
+        made = torch.scalar_tensor(value, dtype=self._dtype, device=_CPU)
+        if len(self) >= _MOST_NUMBERS:
+            self.clear()
+        # Zeros of both signs have one key. Inference tensors couldn't serve derivatives later.
+        if (value or self._one_zero) and not (count_modes() or torch.is_inference_mode_enabled()):
+            self[value] = made
+        return made
+
+
+_NUMBERS = {dtype: _Numbers(dtype) for dtype in _FLOATING}
+_COMPARED = {dtype: _Numbers(dtype, one_zero=True) for dtype in _FLOATING}
+
+
+def _beside_floats(
+    native: Callable[..., Tensor], numbers: dict[torch.dtype, _Numbers] = _NUMBERS, *, turned: bool = False
+) -> dict[torch.dtype, Beside]:
+    return {
+        dtype: Beside(native, -EXACT, EXACT, passed_as=known.__getitem__, turned=turned)
+        for dtype, known in numbers.items()
+    }
+
+
+def _beside(
+    native: Callable[..., Tensor], numbers: dict[torch.dtype, _Numbers] = _NUMBERS, *, turned: bool = False
+) -> dict[torch.dtype, Beside]:
+    floats = _beside_floats(native, numbers, turned=turned)
+    return floats | dict.fromkeys(SIGNED_INTEGER, Beside(native, -128, 127, floats=False, turned=turned))
 
 
 # What the engine casts as the standard does, beside each other: 0-d arrays aside, which count less there.
@@ -58,8 +92,7 @@ def _divided(value: float, x: Tensor) -> Any:
     # The engine's own operator multiplies the reciprocal, which rounds twice.
     if value == 1:
         return x.reciprocal()
-    # A number on the CPU meets tensors of all devices, where one on the default device doesn't.
-    return torch.div(torch.scalar_tensor(value, dtype=x.dtype, device=_CPU), x)
+    return torch.div(_NUMBERS[x.dtype][value], x)
 
 
 def _as_floats(x: Tensor, value: float) -> Tensor:
@@ -99,7 +132,7 @@ def _declines(*_: object) -> Any:
 
 
 def _compared(native: Callable[..., Tensor]) -> Plain:
-    return Plain(right=_beside(native))
+    return Plain(right=_beside(native, _COMPARED))
 
 
 def _clamped(native: Callable[..., Tensor]) -> Plain:
@@ -121,7 +154,12 @@ PLAIN: dict[str, Plain] = {
         **into("add", torch.int64),
     ),
     # The engine subtracts no masks.
-    "subtract": Plain(kernels=_promoted(as_method(torch.sub)), right=_beside(torch.sub), **into("sub", torch.int64)),
+    "subtract": Plain(
+        kernels=_promoted(as_method(torch.sub)),
+        right=_beside(torch.sub),
+        left=_beside_floats(torch.sub),
+        **into("sub", torch.int64),
+    ),
     "multiply": Plain(
         kernels=_promoted(as_method(torch.mul), *_MASKED),
         right=_beside(torch.mul),

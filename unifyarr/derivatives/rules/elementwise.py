@@ -192,7 +192,8 @@ rule(
 
 # -- activations ------------------------------------------------------------------------------------------------------
 
-rule("relu", lambda k, g, out, x: k.where(k.greater(out, 0), g, 0), uses=("out",))
+_of_relu = backward("relu_backward", lambda k, g, out: k.where(k.less_equal(out, 0), 0, g))
+rule("relu", lambda k, g, out, x: _of_relu(k, g, out), uses=("out",))
 rule("sigmoid", lambda k, g, out, x: k.multiply(g, k.multiply(out, k.subtract(1, out))), uses=("out",))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._core.values.lengths import PartialShape
 from ..rule import AddedInto, joint_rule, rule
+from .backward import backward
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
@@ -139,14 +140,27 @@ def _along(k: Kernels, like: Native, shape: Shape, axis: int) -> Native:
 
 
 def _into_taken_along(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int) -> AddedInto:
-    def add(k: Kernels, total: Native) -> Native:
-        shape = k.shape(indices)
-        columns = [indices if place == axis else _along(k, g, shape, place) for place in range(len(shape))]
-        return k.scatter_reduce(total, g, *columns, reduction="add")
+    def alone(k: Kernels) -> Native:
+        length = k.shape(x)[axis]
+        return k.take_along_axis_backward(g, indices, axis=axis, length=length)
 
-    return AddedInto(add)
+    known = k.has("take_along_axis_backward") and type(k.shape(x)) is tuple
+    return AddedInto(lambda k, total: _added_at(k, total, g, indices, axis), alone=alone if known else None)
 
 
+def _added_at(k: Kernels, total: Native, g: Native, indices: Native, axis: int) -> Native:
+    """Return an array with another one added at places along an axis, of its own for each element beside it."""
+    shape = k.shape(indices)
+    columns = [indices if place == axis else _along(k, g, shape, place) for place in range(len(shape))]
+    return k.scatter_reduce(total, g, *columns, reduction="add")
+
+
+def _of_taken_along(k: Kernels, g: Native, indices: Native, *, axis: int, length: int) -> Native:
+    shape = k.shape(indices)
+    return _added_at(k, k.full(0, g, (*shape[:axis], length, *shape[axis + 1 :])), g, indices, axis)
+
+
+backward("take_along_axis_backward", _of_taken_along)
 rule("take", _into_taken, None, uses=(1,))
 rule("take_along_axis", _into_taken_along, None, uses=(1,))
 

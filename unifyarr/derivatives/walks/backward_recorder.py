@@ -33,6 +33,18 @@ class Noting(Handle):
         """Return a native of values, which follow from types alone."""
         return self._notes.constant(self._base.from_numpy(array, device=device, copy=copy))
 
+    def computed(self, array: np.ndarray, *, device: object = None, copy: bool = True, varies: bool = False) -> Native:
+        """Return a native of values that NumPy computed, which follow from types alone."""
+        return self._notes.constant(self._base.computed(array, device=device, copy=copy, varies=varies))
+
+    def table(self, array: np.ndarray, *, device: object = None) -> Native:
+        """Return a native of values that is only read."""
+        return self._notes.constant(self._base.table(array, device=device))
+
+    def constant(self, array: np.ndarray, *, device: object = None) -> Native:
+        """Return a native of one number."""
+        return self._notes.constant(self._base.constant(array, device=device))
+
     def known_number(self, native: Native) -> float | None:
         """Return the number that a 0-d native holds, which is noted too."""
         return self._notes.known_number(native)

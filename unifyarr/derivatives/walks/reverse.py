@@ -131,6 +131,8 @@ def _added(
         total, is_owned = settled(k, total), True
     if type(cotangent) is AddedInto:
         if total is None:
+            if cotangent.alone is not None and (found := cotangent.alone(k)) is not NotImplemented:
+                return found, True
             total = k.zeros(like)
         elif not is_owned and k.handle.mutable:
             total = k.handle.copy(total)

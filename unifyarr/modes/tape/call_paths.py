@@ -17,7 +17,7 @@ from ..like import Like
 # Longer or larger records have no call path: kernels of large arrays take longer than the calls between them, and a
 # long walk takes long to learn.
 MOST_CALLS = 64
-MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 24
 # How many call paths are kept for a backend, over all programs.
 MOST_PATHS = 1 << 14
 

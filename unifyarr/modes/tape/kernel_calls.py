@@ -13,7 +13,7 @@ from ..._core.values.native import Native
 from ...derivatives.rule import RULES
 from ...errors import LostDerivativeError
 from ..rule_kernels import kernels_of, on_copy
-from .call_paths import ENDED
+from .call_paths import ENDED, CallPath
 from .entries import Entry, Taped, entry_of, entry_on, follow, is_floating, new, parents_of
 
 # What a kernel of a trace is told of its result, beside its own arguments.
@@ -90,15 +90,45 @@ def taping(base: Handle, name: str, kernel: Kernel) -> Kernel:
         if call is None:
             return None
         run = prepared(kernel, [native.value for native in natives], static, base)
-        return of_one(run, call, static) if len(natives) == 1 else of_some(run, call, static)
+        return of_one(run, call, static) if len(natives) == 1 else of_some(run, call, static, len(natives))
 
-    def of_some(run: Kernel, call: Hashable, static: dict[str, object]) -> Kernel:
+    def of_some(run: Kernel, call: Hashable, static: dict[str, object], count: int) -> Kernel:
+        keeps = [rule is None or rule.keeps(place) for place in range(count)]
+        keeps_out = rule is None or rule.keeps("out")
+        kind, is_fixed = k.kind, base.mutable
+
         def known(*natives: Taped) -> Any:
             values = [native.value for native in natives]
             found = run(*values)
-            if type(found) is own:
+            if type(found) is not own:
+                return of_several(natives, found, static, call)
+            key, parents, progress = [call], list[Any](), None
+            for native, value in zip(natives, values, strict=True):
+                parent, output = native.entry, native.output
+                if parent is None:
+                    key.append(kind(value))
+                    parents.append(None)
+                    continue
+                key.append((parent.place, output) if output else parent.place)
+                parents.append((parent, output))
+                if progress is None:
+                    progress = parent.progress
+                if parent.progress is None or parent.progress is not progress:
+                    return with_entry(natives, values, found, static, call)
+            path = ENDED
+            if progress is not None and has_derivative:
+                path = progress.path.next.get(tuple(key), ENDED)
+            if progress is None or path is ENDED or not is_same(found, path):
                 return with_entry(natives, values, found, static, call)
-            return of_several(natives, found, static, call)
+            arguments = [x if keep else like for x, keep, like in zip(values, keeps, path.operands, strict=True)]
+            outputs = (found,) if keeps_out else path.results
+            return Taped(found, entry_on(path, progress, rule, static, arguments, outputs, parents))
+
+        def is_same(found: Any, path: CallPath) -> bool:
+            # An engine that writes in place has one dtype of results for those of operands.
+            if is_fixed:
+                return bool(found.shape == path.results[0].shape)
+            return kind(found) is path.results[0]
 
         return known
 
