@@ -3,6 +3,7 @@
 from .._core.values.called import make_boundaries
 from ..modes.trace.trace import trace
 from .building.arraytypes import array_type
+from .building.op_from_graph import OpFromGraph
 from .building.rewriters import NodeRewriter, node_rewriter, pattern_rewriter
 from .compiling import Compiled, compile
 from .core.basic import Apply, Constant, Op, Region, Type, Variable
@@ -28,6 +29,7 @@ __all__ = [
     "NodeRewriter",
     "NodeValues",
     "Op",
+    "OpFromGraph",
     "Region",
     "Rewrite",
     "Supervisor",

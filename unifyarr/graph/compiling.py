@@ -28,6 +28,7 @@ from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..errors import TraceError
 from ..modes.trace.crossing import common_backend, must_run_in_python
+from .building.givens import Givens, with_givens
 from .building.rewriters import NodeRewriter
 from .building.running import GraphFunction
 from .core.basic import Variable
@@ -197,6 +198,7 @@ class CompileOptions(TypedDict, total=False):
     exclude: Names
     fuse: Literal["inductor", False] | None
     monitor: Callable[[NodeValues], object] | None
+    givens: Givens
 
 
 @overload
@@ -223,6 +225,7 @@ def compile(
     exclude: Names = (),
     fuse: str | bool | None = None,
     monitor: Callable[[NodeValues], object] | None = None,
+    givens: Givens = (),
 ) -> object:
     """Return a function that is traced once, runs as a graph, and works in place where that is safe.
 
@@ -277,6 +280,10 @@ def compile(
         its values, its line, and where it ran. ``graph.NanGuard()`` stops at the first NaN or infinity. The graph runs
         as in mode ``"pure"``, operation by operation on every engine. What the function raises leaves arguments as they
         were.
+    givens
+        Of a ``FunctionGraph``: a map, or pairs, of variables in the graph and what stands in their place: variables,
+        arrays or data, of the same shape and dtype. All are replaced at once. An input that isn't read any more is no
+        argument of the function, and variables that only replacements are made of become its last arguments.
 
     Returns
     -------
@@ -318,9 +325,14 @@ def compile(
     options |= {"programs": programs, "wait": wait, "rewrites": rewrites, "include": include, "exclude": exclude}
     options |= {"fuse": fuse, "monitor": monitor}
     if function is None:
-        return functools.partial(compile, **options)
+        return functools.partial(compile, givens=givens, **options)
+    replaced = dict(givens)
     if isinstance(function, FunctionGraph):
-        function = GraphFunction(function)
+        function = GraphFunction(with_givens(function, replaced) if replaced else function)
+    elif replaced:
+        raise TypeError(
+            "givens replace variables of a FunctionGraph, and compile() was passed a function: pass it other arguments"
+        )
     if not callable(function):
         raise TypeError(f"compile() takes a function, not {type(function).__name__}")
     return Compiled(function, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import functions
@@ -12,6 +12,7 @@ from ..._core.arrays.convert import backend_of
 from ..._core.arrays.ownership import read
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import capture, running
+from ..._core.kernels.types import ArrayType
 from ..._core.values.native import Native
 from ...errors import BackendFeatureError, ShapeError
 from ...modes.trace.crossing import common_backend
@@ -66,13 +67,14 @@ def _check_count(fgraph: FunctionGraph, given: Sequence[object]) -> None:
         raise TypeError(f"the graph has {len(fgraph.inputs)} inputs, {names or 'none'}, but was called on {len(given)}")
 
 
-def _check_type(variable: Variable, shape: Sequence[int | None], dtype: object) -> None:
+def _check_type(variable: Variable, shape: tuple[int | None, ...], dtype: object) -> None:
     """Raise unless a shape and a dtype are those of an input, as far as both are known."""
     if variable.type is None:
         return
-    wanted = tuple(variable.type.shape)
-    fits = len(wanted) == len(shape) and all(
-        n is None or m is None or n == m for n, m in zip(wanted, shape, strict=True)
+    # Of a shape with unknown lengths each length can be read only so.
+    wanted, lengths = tuple(variable.type.shape), list(tuple.__iter__(shape))
+    fits = len(wanted) == len(lengths) and all(
+        n is None or m is None or n == m for n, m in zip(wanted, lengths, strict=True)
     )
     if not fits or str(dtype) != str(variable.type.dtype):
         raise ShapeError(
@@ -95,7 +97,7 @@ def _on_variables(fgraph: FunctionGraph, given: Sequence[object]) -> object:
     backend = backend_of_variables(list(given))
     found: dict[Variable, Variable] = {}
     for x, variable in zip(given, fgraph.inputs, strict=True):
-        found[variable] = value = x if isinstance(x, Variable) else _as_constant(x, backend)
+        found[variable] = value = x if isinstance(x, Variable) else as_constant(x, backend)
         if value.type is not None:
             _check_type(variable, value.type.shape, value.type.dtype)
     inlined = _without_overwriting(fgraph, backend)
@@ -107,7 +109,7 @@ def _on_variables(fgraph: FunctionGraph, given: Sequence[object]) -> object:
     return results[0] if len(results) == 1 else results
 
 
-def _as_constant(x: object, backend: Handle) -> Constant:
+def as_constant(x: object, backend: Handle) -> Constant:
     """Return a constant with the value that an array, or data, has now."""
     array = x if isinstance(x, Array) else functions.asarray(x, backend=backend.name)  # type: ignore[call-overload]
     value = array._backend.copy(read(array))
@@ -167,7 +169,9 @@ class _Run:
 
     def run(self, node: Apply, natives: list[Any]) -> Sequence[Any]:
         """Return the results of a node."""
-        op = _op_on(node, self.backend)
+        if _is_elsewhere(node, self.backend):
+            return [read(x) for x in node.op.replayed(*[wrap(x, self.backend) for x in natives])]
+        op = _measured(_op_on(node, self.backend), self.backend.shape, natives)
         if op is not node.op:
             node = Apply(op, node.inputs, [each.type for each in node.outputs])
         found = op.perform(node, natives) if isinstance(op, KernelOp) else run_of(self.backend, node)(*natives)
@@ -183,6 +187,11 @@ class _Run:
         return data if isinstance(data, self.backend.native_types) else self.backend.from_numpy(values_of(data))
 
 
+def run_graph(fgraph: FunctionGraph, backend: Handle, natives: Sequence[Native]) -> list[Any]:
+    """Return the outputs of a graph for natives of a backend, in memory of their own; it overwrites none of these."""
+    return _Run(_without_overwriting(fgraph, backend), backend).results(list(natives))
+
+
 class _Recorded(_Run):
     """A graph whose operations become nodes of the trace that is running; the natives are those of the trace."""
 
@@ -196,8 +205,15 @@ class _Recorded(_Run):
 
     def run(self, node: Apply, natives: list[Traced]) -> Sequence[Traced]:
         """Return the results of a new node."""
-        trace, op = self.trace, self._op(node)
-        if isinstance(op, KernelOp) and any(None in _shape(each) for each in node.outputs):
+        if _is_elsewhere(node, self.backend):
+            found = node.op.replayed(*[wrap(x, self.trace.handle) for x in natives])
+            return [self.trace.native_of(x) for x in found]
+        trace, op = self.trace, _measured(self._op(node), lambda each: _shape(each.variable), natives)
+        if (
+            isinstance(op, KernelOp)
+            and any(None in _shape(each) for each in node.outputs)
+            and any(_shape(each.variable) != _shape(old) for each, old in zip(natives, node.inputs, strict=True))
+        ):
             # The arrays say more than the variables did.
             found = record(trace.backend, op.name, natives, op.static, None, offered=False)
             return found if isinstance(found, tuple) else (found,)
@@ -228,6 +244,11 @@ def _shape(variable: Variable) -> tuple[int | None, ...]:
     return () if variable.type is None else tuple(variable.type.shape)
 
 
+def _is_elsewhere(node: Apply, backend: Handle) -> bool:
+    """Return whether a node is a loop or branch that was made for another backend, or for the one below a mode."""
+    return isinstance(getattr(node.op, "bodies", None), tuple) and node.op.backend is not backend  # type: ignore[attr-defined]
+
+
 def _op_on(node: Apply, backend: Handle) -> Op:
     """Return the operation of a node on a backend; raise if it was made for another one alone."""
     op = node.op
@@ -242,6 +263,15 @@ def _op_on(node: Apply, backend: Handle) -> Op:
             "arrays of that"
         )
     return op
+
+
+def _measured(op: Op, shape: Callable[[Any], Sequence[int | None]], natives: Sequence[object]) -> Op:
+    """Return an operation that reads a window of all of an axis, whose length is known now."""
+    if not isinstance(op, KernelOp) or all(length is not None for _, _, length in op.static.get("window", ())):
+        return op
+    each = zip(op.static["window"], shape(natives[0]), strict=True)
+    window = tuple([(start, step, whole if length is None else length) for (start, step, length), whole in each])
+    return KernelOp(op.backend, op.name, {**op.static, "window": window}, op.nout, op.target)
 
 
 def elsewhere(op: KernelOp, backend: Handle) -> KernelOp:
@@ -272,6 +302,13 @@ class GraphFunction:
     def __call__(self, *arrays: Any) -> Any:
         """Return the outputs of the graph for arrays."""
         return self.fgraph(*arrays)
+
+    def any_lengths(self) -> list[ArrayType | None]:
+        """Return the types of the inputs with unknown lengths, ``None`` for the others; nothing if it writes to any."""
+        if self.fgraph.update_mapping:
+            return []
+        types = [each.type for each in self.fgraph.inputs]
+        return [each if isinstance(each, ArrayType) and None in each.shape else None for each in types]
 
     def __repr__(self) -> str:
         return f"<graph of {len(self.fgraph.apply_nodes)} operations>"

@@ -248,6 +248,8 @@ class Op(Declarations):
     can_wait = False
     # Whether it surely ends, or raises.
     ends = True
+    # Whether it's treated like an operation that people made, though its class is the package's own.
+    is_hosted = False
     # Whether it may raise because of values, where it isn't known by its kernels.
     raises = False
 
@@ -351,6 +353,14 @@ class Op(Declarations):
         """Return a function of the inputs' values, and ``out=``, that does as ``perform`` does, with less overhead."""
         perform = self.perform
         return lambda *inputs, out=None: perform(node, inputs) if out is None else perform(node, inputs, out)
+
+    def bound_on(self, backend: Any, node: Apply) -> Callable[..., Any]:
+        """Return what ``bound`` does, for natives of a backend."""
+        return self.bound(node)
+
+    def replayed(self, *arrays: Any) -> Sequence[Any]:
+        """Return the outputs for arrays of a backend, a tape or a batch that the operation wasn't made for."""
+        raise NotImplementedError(f"{self} runs on the backend that it was made for alone")
 
     def make_node(self, *inputs: Variable) -> Apply:
         """Return a new application to these inputs."""

@@ -43,8 +43,10 @@ class FunctionGraph:
     ) -> None:
         self.inputs, self.outputs = list(inputs), list(outputs)
         check_variables("inputs and outputs of a graph", (*self.inputs, *self.outputs))
+        # Variables that the graph's own ones are copies of.
+        self._copies: dict[Variable, Variable] = {}
         if clone:
-            copies = copy_nodes(self.inputs, self.outputs)
+            copies = self._copies = copy_nodes(self.inputs, self.outputs)
             self.inputs = [copies[v] for v in self.inputs]
             self.outputs = [copies[v] for v in self.outputs]
         if len(set(self.inputs)) != len(self.inputs):
@@ -247,6 +249,11 @@ class FunctionGraph:
         """
         return above.running.call(self, arrays)
 
+    def own(self, variable: Variable) -> Variable | None:
+        """Return the graph's variable that is a variable, or its copy; ``None`` if there's none."""
+        found = variable if variable in self.clients else self._copies.get(variable)
+        return found if found in self.clients else None
+
     def copy(self) -> FunctionGraph:
         """Return a copy of the graph, watched by copies of those features that can be copied."""
         copies = copy_nodes(self.inputs, self.outputs)
@@ -254,6 +261,7 @@ class FunctionGraph:
         features = [feature.for_copy(copies) for feature in self.features]
         made = FunctionGraph(inputs, outputs, [each for each in features if each is not None], clone=False)
         made.update_mapping = dict(self.update_mapping)
+        made._copies = {**{old: copies[new] for old, new in self._copies.items() if new in copies}, **copies}
         return made
 
     __copy__ = copy

@@ -67,6 +67,9 @@ def title(op: Op) -> str:
 
 
 def _slice(start: int, step: int, length: int) -> str:
+    if length is None:
+        # All of an axis whose length isn't known.
+        return ":"
     stop = start + step * length
     # A backward slice that includes the first element has no number for its end.
     return f"{start}:{stop if stop >= 0 else ''}{f':{step}' if step != 1 else ''}"

@@ -30,7 +30,7 @@ Run = Callable[..., Any]
 
 def is_users(op: Op) -> bool:
     """Return whether an operation was made by people, and isn't one of the package's own."""
-    return type(op) is Op or not type(op).__module__.startswith(PACKAGE)
+    return op.is_hosted or type(op) is Op or not type(op).__module__.startswith(PACKAGE)
 
 
 def bound_on(backend: Handle) -> Callable[[Apply], Run]:
@@ -59,7 +59,7 @@ def run_of(backend: Handle, node: Apply) -> Run:
 
 def performed_on(backend: Handle, node: Apply) -> Run:
     """Return what ``perform`` gives for natives of a backend, by way of NumPy's arrays if it declares these."""
-    run, numpy = node.op.bound(node), node.op.natives
+    run, numpy = node.op.bound_on(backend, node), node.op.natives
     if numpy is None:
         return run
     on_host, several = load(numpy), len(node.outputs) > 1

@@ -12,6 +12,7 @@ from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
 from ...errors import InconsistencyError
 from ...modes.trace.traced import known_type
+from ..building.op_from_graph import inline_graphs
 from ..building.rewriters import NodeRewriter
 from ..building.variables import building_for
 from ..core.allornothing import AllOrNothing
@@ -314,6 +315,7 @@ STABILIZE.is_ours = True
 
 REGISTERED.extend(
     [
+        Own(NodeRewriter(inline_graphs)),
         Own(_hoist, name="hoist"),
         Own(_note_order, name="note_order", required=True),
         *(Own(NodeRewriter(rule)) for rule in RULES),

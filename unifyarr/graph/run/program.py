@@ -12,6 +12,7 @@ from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
 from ..._core.values.native import Native
+from ..._core.values.shapes import c_strides
 from ..._core.writing.inplace import check_target, finish_all, put
 from ..._core.writing.write_log import tell_copied
 from ...errors import BackendFeatureError, CompileWarning
@@ -29,6 +30,7 @@ from ..kernels.executors import Executor, bound_and_compiled, executor
 from ..kernels.failing import may_fail
 from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
+from .any_lengths import AnyLengthsTrace, Types
 from .handling import Handling
 from .options import Options
 from .pipeline import Rewriting
@@ -45,7 +47,8 @@ class Program:
     """A function compiled for one cache key.
 
     ``leaves`` and ``spec`` are the flattened arguments that it's traced with. ``mutable`` has the positions of arrays
-    that the caller doesn't need any more. ``floats`` has the places of leaves that are floats of any value.
+    that the caller doesn't need any more. ``floats`` has the places of leaves that are floats of any value, and
+    ``types`` those of arguments that may have any lengths.
     """
 
     def __init__(
@@ -57,12 +60,18 @@ class Program:
         mutable: Sequence[int],
         options: Options,
         floats: Sequence[int] = (),
+        types: Types | None = None,
     ) -> None:
         self.crossing, self.backend, self.options = crossing, crossing.engine, options
         self.name = getattr(function, "__name__", type(function).__name__)
         rewrites = selected(options.mode, options.rewrites, options.include, options.exclude)
         compiler = self._graph_compiler(leaves, rewrites)
-        trace = Trace(crossing, checks=options.mode == "debug", lowers=compiler is not None)
+        # A program for any lengths serves each call in the general way, which looks at the arguments.
+        self.has_any_lengths = types is not None
+        if types is None:
+            trace = Trace(crossing, checks=options.mode == "debug", lowers=compiler is not None)
+        else:
+            trace, compiler = AnyLengthsTrace(crossing, types), None
         self.made = trace_call(function, leaves, spec, trace, floats)
         # In mode "debug" each call but the first traces again.
         self._again = partial(self._traced_again, function, spec, floats) if options.mode == "debug" else None
@@ -71,6 +80,9 @@ class Program:
         targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
         # Those of the graph's inputs: what follows from floats is 0-d.
         strides = [geometry(x).strides for x in targets] + [()] * (len(self.made.inputs) - len(targets))
+        for place, each in enumerate(types or ()):
+            if each is not None:
+                strides[place] = c_strides(each.shape, each.dtype.itemsize)
         is_on_host = all(x.device == "cpu" for x in targets)
         # The inputs that are written. The graph doesn't write to those that are ``deferred``: their new values are
         # assigned when all results are there.

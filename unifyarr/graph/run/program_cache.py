@@ -15,6 +15,7 @@ from ...backends.forks import free_after_fork
 from ...modes.trace.crossing import Crossing
 from ...modes.trace.implicit import Implicit, PlaceTracer, State
 from ..core.names import leaf_parameters
+from .any_lengths import AnyLengths, Types, any_length_key
 from .cache_keys import cache_key, state_key, structure_key
 from .options import Options
 from .program_calls import CalledProgram
@@ -30,7 +31,7 @@ class ProgramCache:
 
     def __init__(self, function: Callable[..., object], name: str, options: Options) -> None:
         self._function, self._name, self._options = function, name, options
-        self._implicit = Implicit(function)
+        self._implicit, self._any_lengths = Implicit(function), AnyLengths(function, options)
         # The one that was called last is the last one.
         self._kept: OrderedDict[Hashable, CalledProgram] = OrderedDict()
         # For each structure of arguments, the floats whose values the function has asked for: these are in keys.
@@ -54,21 +55,27 @@ class ProgramCache:
         kept = self._kept
         state = self._implicit.state(*args)
         key = self._key(backend, leaves, spec, state)
+        types = self._any_lengths.types(backend, leaves)
+        if types is not None and key not in kept and self._any_lengths.is_seldom(key):
+            key = self._key(backend, leaves, spec, state, types)
+        else:
+            types = None
         found = kept.get(key)
         if found is None:
             traced, dropped = False, False
             with self._lock:
                 state = self._implicit.state(*args)
-                key = self._key(backend, leaves, spec, state)
+                key = self._key(backend, leaves, spec, state, types)
                 found = kept.get(key)
                 if found is None:
                     recording = PlaceTracer(self._function, state.places)
-                    found = self._traced(backend, leaves, spec, recording if state.places else self._function)
+                    function = recording if state.places else self._function
+                    found = self._traced(backend, leaves, spec, function, types)
                     self._asked[spec] = self._asked.get(spec, frozenset()) | found.made.floats.asked
                     for place in recording.changed:
                         self._implicit.ignore(place)
                     state = self._implicit.state(*args)
-                    key = self._key(backend, leaves, spec, state)
+                    key = self._key(backend, leaves, spec, state, types)
                     found.watch = ProgramWatch(state, recording, found.made.captured)
                     kept[key] = found
                     traced, dropped = True, len(kept) > self._options.programs
@@ -86,13 +93,20 @@ class ProgramCache:
         return found
 
     def _key(
-        self, backend: Handle, leaves: Sequence[object], spec: object, state: State
+        self, backend: Handle, leaves: Sequence[object], spec: object, state: State, types: Types | None = None
     ) -> tuple[str, tuple[Hashable, ...], tuple[Hashable, ...], Hashable]:
-        asked = self._asked.get(spec, frozenset())
-        return (backend.name, structure_key(spec), cache_key(leaves, asked), state_key(state.values))
+        keys = cache_key(leaves, self._asked.get(spec, frozenset()))
+        if types is not None:
+            keys = any_length_key(keys, types, leaves)
+        return (backend.name, structure_key(spec), keys, state_key(state.values))
 
     def _traced(
-        self, backend: Handle, leaves: list[object], spec: object, function: Callable[..., object]
+        self,
+        backend: Handle,
+        leaves: list[object],
+        spec: object,
+        function: Callable[..., object],
+        types: Types | None,
     ) -> CalledProgram:
         options = self._options
         engine = None if options.backend is None else load(options.backend)
@@ -103,4 +117,4 @@ class ProgramCache:
         mutable = [place for place, parameter in enumerate(owners) if parameter in options.mutable]
         asked = self._asked.get(spec, frozenset())
         floats = [place for place, leaf in enumerate(leaves) if type(leaf) is float and place not in asked]
-        return CalledProgram(function, leaves, spec, crossing, mutable, options, floats)
+        return CalledProgram(function, leaves, spec, crossing, mutable, options, floats, types)

@@ -70,7 +70,7 @@ class CalledProgram(Program):
 
     def straight(self, function: Call, leaves: Sequence[Any], spec: Any, general: General) -> Call | None:
         """Return what serves further calls; the flattened arguments are those of a call of ``function``."""
-        if not self._called:
+        if not self._called or self.has_any_lengths:
             # Many are called once.
             self._called = True
             return None
