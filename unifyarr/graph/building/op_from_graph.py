@@ -79,10 +79,12 @@ class OpFromGraph(Op):
         if not isinstance(inline, bool):
             raise TypeError(f"inline is True or False, not {inline!r}")
         # NumPy's arrays can be read inside of every engine's transformations.
-        self._graph, self.is_inline, self._compiled = _with_constants(fgraph, np.asarray), inline, None
+        self._graph, self.is_inline = _with_constants(fgraph, np.asarray), inline
+        self._compiled: Callable[..., Any] | None = None
         super().__init__(name, parameters=(self._graph, inline, grad), nout=len(fgraph.outputs))
         if grad is not None:
-            self.grad = grad
+            # It takes the place of the method.
+            setattr(self, "grad", grad)  # noqa: B010
 
     def __getstate__(self) -> dict[str, Any]:
         # It's compiled anew where it's loaded.
@@ -127,9 +129,8 @@ class OpFromGraph(Op):
         is_inside = running() is not None or backend.trace() is not None or not backend.mutable
         if is_inside or not all(_is_in_memory(backend, x) for x in natives):
             return run_graph(self._graph, backend, natives)
-        if self._compiled is None:
-            self._compiled = above.package.compile(self._graph)
-        found = self._compiled(*[wrap(x, backend) for x in natives])
+        run = self._compiled = self._compiled or above.package.compile(self._graph)
+        found = run(*[wrap(x, backend) for x in natives])
         return [read(x) for x in (found if self.nout > 1 else (found,))]
 
     def grad(self, inputs: Sequence[Array], outputs: Sequence[Array], cotangents: Sequence[Array]) -> Any:
