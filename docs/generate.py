@@ -332,6 +332,17 @@ def identities() -> str:
     return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
 
 
+def rewrites() -> str:
+    """Return the page of PyTensor's rewrites, with a table of what becomes of the same formulas here."""
+    from tests.graph.compared import ROWS
+
+    begin, end = "<!-- rewrites -->\n", "<!-- /rewrites -->"
+    before, rest = (HERE / "coming-from" / "pytensor-rewrites.md").read_text().split(begin)
+    lines = ["| PyTensor | formula | operations here | by |", "|---|---|---|---|"]
+    lines += [f"| {each.theirs} | `{each.formula}` | {', '.join(each.left)} | {each.by} |" for each in ROWS]
+    return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
+
+
 def budget() -> str:
     """Return the page of launches and waits, counted in a process that has the simulated device."""
     return _of_devices("budget")
@@ -350,7 +361,7 @@ def _of_devices(module: str) -> str:
 ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "dask": "dask"}
 PAGES = {"completeness.md": completeness, "kernels.md": kernels, "coming-from/numpy-names.md": names_of_numpy}
 PAGES |= {"what-waits-for-the-device.md": budget, "guides/accelerators.md": launches}
-PAGES["guides/stabilize.md"] = identities
+PAGES |= {"guides/stabilize.md": identities, "coming-from/pytensor-rewrites.md": rewrites}
 PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.json": names_elsewhere}
 # Last, since its rows call the libraries that it is about, all of which have to be installed.
 PAGES["clients.md"] = clients

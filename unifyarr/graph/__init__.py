@@ -3,7 +3,6 @@
 from .._core.values.called import make_boundaries
 from ..modes.trace.trace import trace
 from .building.arraytypes import array_type
-from .building.op_from_graph import OpFromGraph
 from .building.rewriters import NodeRewriter, node_rewriter, pattern_rewriter
 from .compiling import Compiled, compile
 from .core.basic import Apply, Constant, Op, Region, Type, Variable
@@ -14,6 +13,7 @@ from .core.fgraph import FunctionGraph
 from .core.memory import memory_plan
 from .core.rewriting import canonicalize, dead_code, fold_constants, inplace, merge
 from .core.supervisor import Supervisor, fast_inplace_check
+from .op_from_graph import OpFromGraph
 from .run.monitoring import NanGuard, NodeValues
 from .run.rewrite_registry import Rewrite, register, rewrites, unregister
 
@@ -52,5 +52,17 @@ __all__ = [
     "unregister",
 ]
 
-for _each in (Apply, Constant, FunctionGraph, Declarations, NodeRewriter, Op, Region, Rewrite, Type, Variable):
+for _each in (
+    Apply,
+    Constant,
+    FunctionGraph,
+    Declarations,
+    NodeRewriter,
+    Op,
+    OpFromGraph,
+    Region,
+    Rewrite,
+    Type,
+    Variable,
+):
     make_boundaries(_each, getters=False)

@@ -67,15 +67,7 @@ DOORS: dict[str, Door] = {
     "following": Door("numpy._following", ("_core.calling.numpy_protocols",)),
     # Loops, compiled functions and traces.
     "package": Door(
-        "",
-        (
-            "_core.calling.plain_calls",
-            "functions.filters",
-            "functions.linalg_solvers",
-            "functions.recurrent",
-            "graph.building.op_from_graph",
-            "graph.loops.ops",
-        ),
+        "", ("_core.calling.plain_calls", "functions.filters", "functions.linalg_solvers", "functions.recurrent")
     ),
     "backends": Door("functions.backends", (f"{_ARRAYS}.protocols",)),
     "deferring": Door("functions.deferring", (f"{_ARRAYS}.deferred",)),

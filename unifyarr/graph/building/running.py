@@ -169,8 +169,6 @@ class _Run:
 
     def run(self, node: Apply, natives: list[Any]) -> Sequence[Any]:
         """Return the results of a node."""
-        if _is_elsewhere(node, self.backend):
-            return [read(x) for x in node.op.replayed(*[wrap(x, self.backend) for x in natives])]
         op = _measured(_op_on(node, self.backend), self.backend.shape, natives)
         if op is not node.op:
             node = Apply(op, node.inputs, [each.type for each in node.outputs])
@@ -205,9 +203,6 @@ class _Recorded(_Run):
 
     def run(self, node: Apply, natives: list[Traced]) -> Sequence[Traced]:
         """Return the results of a new node."""
-        if _is_elsewhere(node, self.backend):
-            found = node.op.replayed(*[wrap(x, self.trace.handle) for x in natives])
-            return [self.trace.native_of(x) for x in found]
         trace, op = self.trace, _measured(self._op(node), lambda each: _shape(each.variable), natives)
         if (
             isinstance(op, KernelOp)
@@ -242,11 +237,6 @@ class _Recorded(_Run):
 def _shape(variable: Variable) -> tuple[int | None, ...]:
     """Return the shape of a variable, as far as it's known."""
     return () if variable.type is None else tuple(variable.type.shape)
-
-
-def _is_elsewhere(node: Apply, backend: Handle) -> bool:
-    """Return whether a node is a loop or branch that was made for another backend, or for the one below a mode."""
-    return isinstance(getattr(node.op, "bodies", None), tuple) and node.op.backend is not backend  # type: ignore[attr-defined]
 
 
 def _op_on(node: Apply, backend: Handle) -> Op:

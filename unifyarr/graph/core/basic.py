@@ -324,6 +324,10 @@ class Op(Declarations):
         """
         return None
 
+    def inlined(self, node: Apply) -> Sequence[Variable] | None:
+        """Return the outputs of copies of the nodes that this operation runs, if they take the place of a node."""
+        return None
+
     def inside(self) -> Iterable[tuple[str, str]]:
         """Return what the graphs that this operation runs are called, and each as text, to be shown below its own."""
         return ()
@@ -357,10 +361,6 @@ class Op(Declarations):
     def bound_on(self, backend: Any, node: Apply) -> Callable[..., Any]:
         """Return what ``bound`` does, for natives of a backend."""
         return self.bound(node)
-
-    def replayed(self, *arrays: Any) -> Sequence[Any]:
-        """Return the outputs for arrays of a backend, a tape or a batch that the operation wasn't made for."""
-        raise NotImplementedError(f"{self} runs on the backend that it was made for alone")
 
     def make_node(self, *inputs: Variable) -> Apply:
         """Return a new application to these inputs."""

@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.arrays.array import Array
 from ..._core.engines.handle import Handle
 from ..._core.kernels.types import ArrayType
-from ..._core.values import above
 from ..._core.values.lazily import cached_property
 from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides
@@ -117,12 +115,6 @@ class BodiesOp(Op):
         return not any(backend.records_gradient(x) or backend.hides_values(x) for x in natives)
 
 
-def _called(body: Body, *arrays: Array) -> tuple[Array, ...]:
-    """Return what a body returns for arrays of any backend."""
-    found = body.fgraph(*arrays)
-    return found if len(body.fgraph.outputs) != 1 else (found,)
-
-
 class ScanOp(BodiesOp):
     """A loop over the rows of arrays. Its inputs are what is carried, the arrays, and what the body captured.
 
@@ -140,18 +132,6 @@ class ScanOp(BodiesOp):
     def certain(self) -> Sequence[bool]:
         """Return whether there's a step."""
         return [self.length > 0]
-
-    def replayed(self, *arrays: Array) -> Sequence[Array]:
-        """Return what is carried in the end, and the results of the steps, for arrays of any backend."""
-        (body,), first, last = self.bodies, self.carried, self.carried + self.rows
-
-        def step(carry: tuple[Array, ...], row: tuple[Array, ...] | None) -> tuple[Any, Any]:
-            found = _called(body, *carry, *(row or ()), *arrays[last:])
-            return found[:first], found[first:]
-
-        rows = arrays[first:last] if self.rows else None
-        ends, results = above.package.scan(step, arrays[:first], rows, length=self.length, reverse=self.reverse)
-        return [*ends, *results]
 
     def remade(self, bodies: Sequence[Body], carried: int, rows: int) -> Op:
         """Return the same loop with another step."""
@@ -240,16 +220,6 @@ class WhileOp(BodiesOp):
         """Return that the condition is computed at least once."""
         return [True, False]
 
-    def replayed(self, *arrays: Array) -> Sequence[Array]:
-        """Return what is carried in the end, for arrays of any backend."""
-        (condition, body), captured = self.bodies, arrays[self.carried :]
-        ends: Sequence[Array] = above.package.while_loop(
-            lambda carry: _called(condition, *carry, *captured)[0],
-            lambda carry: _called(body, *carry, *captured),
-            arrays[: self.carried],
-        )
-        return ends
-
     def remade(self, bodies: Sequence[Body], carried: int, rows: int) -> Op:
         """Return the same loop with other functions."""
         condition, body = bodies
@@ -322,14 +292,6 @@ class SwitchOp(BodiesOp):
 
     def __init__(self, branches: Sequence[Body]) -> None:
         super().__init__("switch", branches, nout=len(branches[0].types))
-
-    def replayed(self, *arrays: Array) -> Sequence[Array]:
-        """Return what the chosen function returns, for arrays of any backend."""
-        index, *captured = arrays
-        found: Sequence[Array] = above.package.switch(
-            index, [partial(_called, each, *captured) for each in self.bodies]
-        )
-        return found
 
     def remade(self, bodies: Sequence[Body], carried: int, rows: int) -> Op:
         """Return the same choice between other functions."""

@@ -12,7 +12,6 @@ from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
 from ...errors import InconsistencyError
 from ...modes.trace.traced import known_type
-from ..building.op_from_graph import inline_graphs
 from ..building.rewriters import NodeRewriter
 from ..building.variables import building_for
 from ..core.allornothing import AllOrNothing
@@ -194,6 +193,10 @@ def _rule(rewrite: Rewrite) -> Rule:
     return NodeRewriter(rule, name=rewrite.name)
 
 
+def _inlined(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    return node.op.inlined(node)
+
+
 def _hoist(fgraph: FunctionGraph, task: Rewriting) -> None:
     hoist(fgraph)
 
@@ -315,7 +318,7 @@ STABILIZE.is_ours = True
 
 REGISTERED.extend(
     [
-        Own(NodeRewriter(inline_graphs)),
+        Own(NodeRewriter(_inlined, name="inline_graphs")),
         Own(_hoist, name="hoist"),
         Own(_note_order, name="note_order", required=True),
         *(Own(NodeRewriter(rule)) for rule in RULES),

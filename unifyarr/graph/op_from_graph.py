@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.arrays.array import Array, wrap
-from ..._core.arrays.convert import backend_of
-from ..._core.arrays.ownership import read
-from ..._core.engines import dtypes
-from ..._core.engines.handle import Handle
-from ..._core.engines.registry import load
-from ..._core.engines.tracing import running
-from ..._core.values import above
-from ..._core.values.native import Native
-from ...transformations.gradients import vjp
-from ..core.basic import Apply, Constant, Op, Type, Variable
-from ..core.feature import Client
-from ..core.fgraph import FunctionGraph
-from .arraytypes import values_of
-from .running import as_constant, run_graph
-from .variables import backend_of_variables
+from .._core.arrays.array import Array, wrap
+from .._core.arrays.convert import backend_of
+from .._core.arrays.ownership import read
+from .._core.engines import dtypes
+from .._core.engines.handle import Handle
+from .._core.engines.registry import load
+from .._core.engines.tracing import running
+from .._core.values.native import Native
+from ..transformations.gradients import vjp
+from .building.arraytypes import values_of
+from .building.running import as_constant, run_graph
+from .building.variables import backend_of_variables
+from .compiling import compile
+from .core.basic import Apply, Constant, Op, Type, Variable
+from .core.feature import Client
+from .core.fgraph import FunctionGraph
 
 Gradient = Callable[..., Sequence[Array | None]]
 
@@ -129,9 +129,16 @@ class OpFromGraph(Op):
         is_inside = running() is not None or backend.trace() is not None or not backend.mutable
         if is_inside or not all(_is_in_memory(backend, x) for x in natives):
             return run_graph(self._graph, backend, natives)
-        run = self._compiled = self._compiled or above.package.compile(self._graph)
+        run = self._compiled = self._compiled or compile(self._graph)
         found = run(*[wrap(x, backend) for x in natives])
         return [read(x) for x in (found if self.nout > 1 else (found,))]
+
+    def inlined(self, node: Apply) -> Sequence[Variable] | None:
+        """Return the outputs of copies of the graph's nodes, if they take the place of a node."""
+        if not self.is_inline:
+            return None
+        found = _with_constants(self._graph, backend_of_variables(node.inputs).from_numpy)(*node.inputs)
+        return found if self.nout > 1 else [found]
 
     def grad(self, inputs: Sequence[Array], outputs: Sequence[Array], cotangents: Sequence[Array]) -> Any:
         """Return the products of cotangents with the derivative of the graph."""
@@ -169,12 +176,3 @@ def _is_in_memory(backend: Handle, native: Native) -> bool:
 
 def _is_differentiable(x: Array) -> bool:
     return dtypes.is_kind(x.dtype, ("real floating", "complex floating"))
-
-
-def inline_graphs(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
-    """Return the outputs of copies of a graph's nodes, in the place of those of a node that runs it."""
-    op = node.op
-    if not isinstance(op, OpFromGraph) or not op.is_inline:
-        return None
-    found = _with_constants(op.fgraph, backend_of_variables(node.inputs).from_numpy)(*node.inputs)
-    return found if len(node.outputs) > 1 else [found]
