@@ -66,7 +66,9 @@ def _is_of(type: ArrayType, leaf: object) -> bool:
 def any_length_key(keys: Sequence[Hashable], types: Types, leaves: Sequence[object]) -> tuple[Hashable, ...]:
     """Return the key of arguments that may have any lengths, of which ``keys`` are the ones for their own."""
     each = zip(keys, types, leaves, strict=True)
-    return tuple([key if type is None else (type, leaf.device) for key, type, leaf in each])  # type: ignore[attr-defined]
+    return tuple(
+        [(type, leaf.device) if type is not None and isinstance(leaf, Array) else key for key, type, leaf in each]
+    )
 
 
 class AnyLengthsTrace(Trace):
