@@ -86,7 +86,7 @@ class OpFromGraph(Op):
             # It takes the place of the method.
             setattr(self, "grad", grad)  # noqa: B010
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # It's compiled anew where it's loaded.
         return {**super().__getstate__(), "_compiled": None}
 
@@ -110,16 +110,16 @@ class OpFromGraph(Op):
         given = [each.copy() for each in self._graph.inputs]
         return FunctionGraph(given, self.make_node(*given).outputs, clone=False)(*inputs)
 
-    def bound_on(self, backend: Handle, node: Apply) -> Callable[..., Any]:
+    def bound_on(self, backend: Handle, node: Apply) -> Callable[..., object]:
         """Return a function of natives of a backend that returns that of the output, or the tuple of them."""
 
-        def compute(*natives: Native, out: object = None) -> Any:
+        def compute(*natives: Native, out: object = None) -> object:
             found = self._results(backend, natives)
             return tuple(found) if self.nout > 1 else found[0]
 
         return compute
 
-    def perform(self, node: Apply, inputs: Sequence[Any], out: object = None) -> Any:
+    def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> object:
         """Return the native of the output, or the tuple of them."""
         found = next((found for x in inputs if (found := backend_of(x)) is not None), None)
         return self.bound_on(load("numpy") if found is None else found, node)(*inputs)
@@ -144,7 +144,7 @@ class OpFromGraph(Op):
         """Return the products of cotangents with the derivative of the graph."""
         places = [place for place, x in enumerate(inputs) if _is_differentiable(x)]
 
-        def function(*arrays: Array) -> Any:
+        def function(*arrays: Array) -> tuple[Array, ...]:
             given = list(inputs)
             for place, x in zip(places, arrays, strict=True):
                 given[place] = x
@@ -158,7 +158,7 @@ class OpFromGraph(Op):
         return [found.get(place) for place in range(len(inputs))]
 
 
-def _with_constants(fgraph: FunctionGraph, native: Callable[[np.ndarray], Any]) -> FunctionGraph:
+def _with_constants(fgraph: FunctionGraph, native: Callable[[np.ndarray], object]) -> FunctionGraph:
     """Return a copy of a graph whose constants are what a function returns for their values."""
     made = fgraph.copy()
     for node in list(made.apply_nodes):

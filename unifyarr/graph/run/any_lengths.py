@@ -52,7 +52,8 @@ class AnyLengths:
 
 
 def _is_plain(options: Options) -> bool:
-    return options.mode != "debug" and options.backend is options.fuse is None and not options.mutable
+    given = (options.backend, options.fuse, options.monitor)
+    return options.mode != "debug" and all(each is None for each in given) and not options.mutable
 
 
 def _is_of(type: ArrayType, leaf: object) -> bool:
