@@ -31,7 +31,7 @@ INTERNED = "graphs as interned, comparable values"
 SYMBOLS = "symbols: a Python function is compiled, with Python's rules for its arguments"
 DTYPES = "dtypes declared for inputs; a function is compiled anew for other ones"
 DEFAULTS = "updates that belong to a variable and not to a function"
-GIVENS = "`givens=`; a function is called with other values"
+GIVENS = "`givens=` of state, and errors of `givens=` for inputs, which may be replaced here"
 SWAPS = "a compiled function with other state; state is an argument, or another function is compiled"
 IN_C = "operations written in C"
 INTERNALS = "the insides of the executor: storage, containers, `trust_input`"
@@ -204,6 +204,7 @@ FILES = [
                 TestAliasingRules.test_potential_output_aliasing_induced_by_updates
                 TestAliasingRules.test_no_aliasing_0 TestAliasingRules.test_no_aliasing_1
                 TestAliasingRules.test_no_aliasing_2 TestAliasingRules.test_no_aliasing_2b""",
+            "../test_givens::test_an_input_is_replaced_by_an_expression": "TestFunction.test_givens",
         },
         {
             DTYPES: """TestFunctionIn.test_in_strict TestFunctionIn.test_in_allow_downcast_int
@@ -214,7 +215,7 @@ FILES = [
                 TestFunction.test_update_err_broadcast""",
             DEFAULTS: """TestFunction.test_no_default_updates TestFunction.test_default_updates_expressions
                 TestFunction.test_default_updates_input TestFunction.test_default_updates_partial_graph""",
-            GIVENS: """TestFunction.test_givens TestFunction.test_givens_replaces_shared_variable
+            GIVENS: """TestFunction.test_givens_replaces_shared_variable
                 TestFunction.test_givens_replaces_shared_variable2""",
             SPARSE: "TestAliasingRules.test_sparse_input_aliasing_affecting_inplace_operations",
         },
@@ -240,6 +241,7 @@ FILES = [
             "test_functions::test_results_are_nobodys_but_the_callers": "TestFunction.test_borrow_input",
             "../test_compile_options::test_borrowed_results_are_used_again": "TestFunction.test_borrow_output",
             "../test_calls::test_what_is_dropped_is_freed": "TestFunction.test_free",
+            "../test_givens::test_without_any_nothing_changes": "TestFunction.test_empty_givens_updates",
             "test_functions::test_mutable_arguments_that_overlap": "TestFunction.test_check_for_aliased_inputs",
             "test_function_graphs::test_a_graph_prints_itself": "TestFunction.test_dprint",
             "../test_pickling::test_what_holds_compiled_functions_is_copied_and_pickled": """
@@ -249,8 +251,7 @@ FILES = [
         {
             SYMBOLS: """TestFunction.test_same_names TestFunction.test_weird_names
                 TestFunction.test_disconnected_input TestFunction.test_masked_input""",
-            GIVENS: """TestFunction.test_givens_input_var TestFunction.test_empty_givens_updates
-                TestFunction.test_rebuild_strict""",
+            GIVENS: "TestFunction.test_givens_input_var TestFunction.test_rebuild_strict",
             SWAPS: """TestFunction.test_swap_SharedVariable TestFunction.test_swap_SharedVariable_with_given
                 TestFunction.test_copy_delete_updates""",
             INTERNALS: """TestFunction.test_trust_input TestFunction.test_copy_share_memory
