@@ -128,6 +128,7 @@ def test_engines_own_arrays_decide_too(backend: str, other: str) -> None:
         assert np.average(numpy.ones(3), weights=x).backend == backend
         assert np.where([True, False, True], 2**40, ua.asarray(x)).backend == backend
         assert np.diag_indices_from(np.ones((2, 2)))[0].backend == other
+        assert np.tril_indices_from(ua.ones((2, 2), backend=backend))[0].backend == backend
         assert np.random.default_rng(0).normal(x, W).backend == backend
 
 

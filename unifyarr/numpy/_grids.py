@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.convert import device_of
 from .._core.engines import dtypes
+from .._core.engines.current import call_beside
 from .._core.values.shapes import as_shape
 from ._creation import on_host
 from ._following import as_array, follows, together
@@ -199,25 +202,26 @@ def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Array, ...]:
     return _all_made(np.triu_indices(operator.index(n), k, m))
 
 
-def _shape_of_matrix(arr: Any) -> tuple[int, int]:
+def _places_in(arr: Any, places: Callable[..., tuple[Array, ...]], k: Any) -> tuple[Array, ...]:
+    """Return positions in a matrix, where it is."""
     x = as_array(arr)
     if x.ndim != 2:
         raise ValueError(f"the positions are those of a matrix, not of an array of shape {x.shape}")
-    return x.shape[0], x.shape[1]
+    rows, columns = x.shape
+    made: Any = call_beside(x._backend, device_of([x], x._backend), places, (rows, k, columns), {})
+    return tuple(made)
 
 
 @follows(np.tril_indices_from)
 def tril_indices_from(arr: Any, k: Any = 0) -> tuple[Array, ...]:
     """Return the positions on and below a diagonal of a matrix that is passed."""
-    rows, columns = _shape_of_matrix(arr)
-    return tril_indices(rows, k, columns)
+    return _places_in(arr, tril_indices, k)
 
 
 @follows(np.triu_indices_from)
 def triu_indices_from(arr: Any, k: Any = 0) -> tuple[Array, ...]:
     """Return the positions on and above a diagonal of a matrix that is passed."""
-    rows, columns = _shape_of_matrix(arr)
-    return triu_indices(rows, k, columns)
+    return _places_in(arr, triu_indices, k)
 
 
 @follows(np.diag_indices)
