@@ -21,7 +21,8 @@ LONG = {
     "asarray": "takes anything; its short way is for NumPy's arrays and lists of numbers",
     "from_dlpack": "takes objects of other libraries",
     **dict.fromkeys(
-        ("nanargmax", "nanargmin", "nanquantile", "quantile", "unravel_index", "ravel_multi_index"), VALUES
+        ("nanargmax", "nanargmin", "nanquantile", "percentile", "quantile", "unravel_index", "ravel_multi_index"),
+        VALUES,
     ),
     **dict.fromkeys(("trim_zeros", "bincount", "histogram", "digitize", "linalg.lstsq"), VALUES),
     **dict.fromkeys((f"segment_{name}" for name in ("max", "mean", "min", "prod", "sum")), VALUES),
@@ -37,6 +38,8 @@ LONG = {
     "special.factorial": "looks its values up in a table",
     "gradient": "takes numbers or arrays for its distances",
     "linalg.lu_solve": "takes a tuple of arrays",
+    "linalg.cho_solve": "takes a pair of an array and a bool",
+    "linalg.block_diag": WRITES,
 }
 # Of these a call with ``out`` does.
 WITH_OUT = {

@@ -16,10 +16,10 @@ from .._core.engines.registry import load
 from .._core.engines.tracing import running
 from .._core.values.native import Native
 from ..transformations.gradients import vjp
+from . import compiling
 from .building.arraytypes import values_of
 from .building.running import as_constant, run_graph
 from .building.variables import backend_of_variables
-from .compiling import compile
 from .core.basic import Apply, Constant, Op, Type, Variable
 from .core.feature import Client
 from .core.fgraph import FunctionGraph
@@ -129,7 +129,7 @@ class OpFromGraph(Op):
         is_inside = running() is not None or backend.trace() is not None or not backend.mutable
         if is_inside or not all(_is_in_memory(backend, x) for x in natives):
             return run_graph(self._graph, backend, natives)
-        run = self._compiled = self._compiled or compile(self._graph)
+        run = self._compiled = self._compiled or compiling.compile(self._graph)
         found = run(*[wrap(x, backend) for x in natives])
         return [read(x) for x in (found if self.nout > 1 else (found,))]
 

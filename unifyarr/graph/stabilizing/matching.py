@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core.engines import dtypes
+from ..._core.kernels.record import REARRANGE
 from ..building.arraytypes import known_values
 from ..core.basic import Apply, Variable
-from ..kernels.kernelop import COPY, is_kernel, kernel_of
+from ..kernels.kernelop import COPY, is_kernel, kernel_of, record_of
 from ..kernels.laidout import LaidOut
-
-# Kernels whose results have elements of their first operand only.
-_FILLS = ("broadcast_to", "reshape", "get_window", "permute_dims", COPY)
 
 
 def seen(variable: Variable) -> Variable:
@@ -40,13 +38,19 @@ def static(node: Apply) -> dict[str, Any]:
     return kernel_of(node).static
 
 
+def _rearranges(node: Apply) -> bool:
+    """Return whether results have elements of the first operand only, as they are."""
+    record = record_of(node)
+    return record is not None and record.kind is REARRANGE and not is_kernel(node, "bitcast", "set_window")
+
+
 def number(variable: Variable) -> float | None:
     """Return the real number that all elements of a variable are known to be."""
     while (values := known_values(variable := seen(variable))) is None:
         node = variable.owner
         if is_kernel(node, "ones", "zeros"):
             return float(is_kernel(node, "ones"))
-        if node is None or not is_kernel(node, *_FILLS):
+        if node is None or not _rearranges(node):
             return None
         variable = node.inputs[0]
     if values.size == 0 or not dtypes.is_kind(dtypes.as_dtype(values.dtype), ("integral", "real floating")):

@@ -66,11 +66,14 @@ def _key(node: Apply, shape: Sequence[int], indices: Sequence[Variable]) -> Hash
     if is_kernel(node, "take") and len(shape_of(indices[0]) or ()) == 1:
         return "along", static(node)["axis"], _of_index(indices[0], shape)
     if is_kernel(node, "take_along_axis"):
-        axis = static(node)["axis"]
-        return _at([_of_index(indices[0], shape) if k == axis else ("range", k) for k in range(len(shape))])
+        return _along(indices[0], static(node)["axis"], shape)
     if is_kernel(node, "gather"):
         return _at([_of_index(each, shape) for each in indices])
     return node
+
+
+def _along(index: Variable, axis: int, shape: Sequence[int]) -> Hashable:
+    return _at([_of_index(index, shape) if k == axis else ("range", k) for k in range(len(shape))])
 
 
 def _at(indices: Sequence[Hashable]) -> Hashable:
@@ -102,11 +105,17 @@ class Put(NamedTuple):
 
 def put(variable: Variable) -> Put | None:
     """Return the values and places of an array of zeros that has some, ``None`` if a variable is another one."""
-    node = node_of(variable, "set_window", "scatter_reduce", "permute_dims")
+    node = node_of(variable, "set_window", "scatter_reduce", "permute_dims", "take_along_axis_backward")
     if node is None:
         return None
     if is_kernel(node, "permute_dims"):
         return _permuted(node)
+    if is_kernel(node, "take_along_axis_backward"):
+        values, index = node.inputs
+        axis = static(node)["axis"]
+        key = _along(index, axis, shape_of(variable) or ())
+        back = Step(key, lambda other: made(functions.take_along_axis, other, index, axis=axis))
+        return Put(_without_zero(values), PickSteps([back]), lambda new: node.copy([new, index]).outputs[0])
     zeros, values, *indices = node.inputs
     if number(zeros) != 0 or static(node).get("reduction", "add") != "add":
         return None

@@ -80,5 +80,6 @@ def _in_front(call: BatchCall, *natives: Batched, **static: Any) -> Any:
     return call.by_record(*map(call.front, natives), **static)
 
 
-rule("unfold fold resample", _in_front)
+rule("unfold fold", _in_front)
+rule("resample", _in_front)
 rule("window_max window_max_backward", _in_front)
