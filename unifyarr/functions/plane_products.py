@@ -147,8 +147,8 @@ def fftconvolve(
     Examples
     --------
     >>> import unifyarr as ua
-    >>> ua.signal.fftconvolve(ua.asarray([1.0, 2.0, 3.0]), ua.asarray([0.0, 1.0, 0.5])).round(3)
-    array([0. , 1. , 2.5, 4. , 1.5])
+    >>> ua.signal.fftconvolve(ua.asarray([1.0, 2.0, 3.0]), ua.asarray([1.0, 1.0, 0.5])).round(3)
+    array([1. , 3. , 5.5, 4. , 1.5])
 
     Source: SciPy, ``signal.fftconvolve``.
     """
