@@ -153,7 +153,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "linalg.solve_triangular": (ua.linalg.solve_triangular, (X[:, :3] + 4 * np.eye(3), X)),
     "linalg.lu": (ua.linalg.lu, (X[:, :3] + 4 * np.eye(3),)),
     "linalg.lu_factor": (ua.linalg.lu_factor, (X[:, :3] + 4 * np.eye(3),)),
-    "linalg.cho_solve": (lambda a, b: ua.linalg.cho_solve((a, True), b), (X[:, :3] + 4 * np.eye(3), X)),
+    "linalg.cho_solve": (lambda a, b: ua.linalg.cho_solve(a, b), (X[:, :3] + 4 * np.eye(3), X)),
     "linalg.lu_solve": (lambda a, b: ua.linalg.lu_solve(ua.linalg.lu_factor(a), b), (X[:, :3] + 4 * np.eye(3), X)),
     "bincount": (ua.bincount, (np.array([2, 0, 2, 1]),)),
     "clip": (lambda x: ua.clip(x, -0.5, 0.5), (X,)),

@@ -38,7 +38,6 @@ LONG = {
     "special.factorial": "looks its values up in a table",
     "gradient": "takes numbers or arrays for its distances",
     "linalg.lu_solve": "takes a tuple of arrays",
-    "linalg.cho_solve": "takes a pair of an array and a bool",
     "linalg.block_diag": WRITES,
 }
 # Of these a call with ``out`` does.

@@ -223,7 +223,7 @@ def test_cho_solve(backend: str, dtype: str, lower: bool) -> None:
     for shape in ((3,), (3, 2), (2, 3, 2), (3, 0)):
         b = drawn(dtype, *shape, seed=1)
         expected = np.linalg.solve(double(a), double(b)).astype(dtype)
-        assert_same(linalg.cho_solve((ua.asarray(factor), lower), ua.asarray(b)), expected, **tolerance(a))
+        assert_same(linalg.cho_solve(ua.asarray(factor), ua.asarray(b), upper=not lower), expected, **tolerance(a))
 
 
 @needs("writes", "values", why="an engine that looks whether indices are in bounds")
@@ -256,7 +256,7 @@ ERRORS = {
     "stacks": lambda: linalg.solve_triangular(ua.ones((2, 2, 2)), ua.ones((3, 2, 1))),
     "trans": lambda: linalg.solve_triangular(ua.ones((2, 2)), ua.ones(2), trans=3),
     "trans of factors": lambda: linalg.lu_solve((ua.ones((2, 2)), ua.asarray([0, 1])), ua.ones(2), trans="H"),
-    "no square factor": lambda: linalg.cho_solve((ua.ones((2, 3)), True), ua.ones(2)),
+    "no square factor": lambda: linalg.cho_solve(ua.ones((2, 3)), ua.ones(2)),
     "pivots": lambda: linalg.lu_solve((ua.ones((2, 2)), ua.asarray([0, 1, 2])), ua.ones(2)),
     "pivots of numbers": lambda: linalg.lu_solve((ua.ones((2, 2)), ua.ones(2)), ua.ones(2)),
 }
@@ -271,6 +271,6 @@ def test_gradients(backend: str) -> None:
     a, b = steep("float64", 3, 3), drawn("float64", 3, 2, seed=1)
     assert_gradients(backend, lambda a, b: linalg.solve_triangular(a, b, lower=True, trans=1), a, b)
     assert_gradients(backend, lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b), a, b)
-    assert_gradients(backend, lambda a, b: linalg.cho_solve((a, True), b), a, b)
+    assert_gradients(backend, lambda a, b: linalg.cho_solve(a, b), a, b)
     assert_gradients(backend, lambda a: linalg.lu(a).L, a)
     assert_gradients(backend, lambda a: linalg.lu(a).U, drawn("float64", 3, 2))

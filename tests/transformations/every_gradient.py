@@ -127,7 +127,7 @@ CONSTANT: dict[str, tuple[int | str, ...]] = {
 }
 # Derivatives that engines lack, and say so: by the engine and the direction, calls or functions.
 MISSING: dict[tuple[str, str], tuple[str, ...]] = {
-    ("torch", "forward"): ("scatter[2] by 0", "scatter[2] by 2", "segment_prod"),
+    ("torch", "forward"): ("segment_prod",),
     ("jax", "both"): ("nextafter", "linalg.eig", "scatter[2] by 2", "segment_prod"),
 }
 # What is constant by its meaning, whatever differences show, or is one of a few values.

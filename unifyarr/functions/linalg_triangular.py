@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array_beside
 from .._core.calling.invoke import attempt, attempt_several
 from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
@@ -302,16 +301,17 @@ def lu_solve(lu_and_piv: Sequence[Array], b: Array, /, *, trans: int | str = 0, 
 
 
 @mixed(kernels=("solve_triangular",), namespace="linalg")
-def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /, *, out: Array | None = None) -> Array:
+def cho_solve(c: Array, b: Array, /, *, upper: bool = False, out: Array | None = None) -> Array:
     """Solve systems of linear equations whose matrices ``cholesky`` has factored.
 
     Parameters
     ----------
-    c_and_lower
-        A pair: an array of shape (..., M, M), and whether its lower triangle is the factor. The other elements aren't
-        read.
+    c
+        An array of shape (..., M, M), as ``cholesky`` returns it. Only the triangle that is the factor is read.
     b
         An array of shape (M,), one vector for all systems, or (..., M, K).
+    upper
+        Whether the factor is the upper triangle, as of ``cholesky(upper=True)``.
     out
         An array of the result's shape for the result.
 
@@ -331,19 +331,18 @@ def cho_solve(c_and_lower: tuple[Array, bool], b: Array, /, *, out: Array | None
     --------
     >>> import unifyarr as ua
     >>> factor = ua.linalg.cholesky(ua.asarray([[4.0, 2.0], [2.0, 5.0]]))
-    >>> ua.linalg.cho_solve((factor, True), ua.asarray([8.0, 8.0]))
+    >>> ua.linalg.cho_solve(factor, ua.asarray([8.0, 8.0]))
     array([1.5, 1. ])
 
     Source: SciPy, ``linalg.cho_solve``.
     """
-    factor, lower = c_and_lower
-    factor = as_array_beside(factor, b)
-    _check_system("cho_solve", factor, b)
-    dtype, (factor, right) = widened(factor, b if b.ndim > 1 else expand_dims(b, axis=-1))
+    _check_system("cho_solve", c, b)
+    dtype, (factor, right) = widened(c, b if b.ndim > 1 else expand_dims(b, axis=-1))
+    lower = not upper
     # The lower triangle is the first of the two, and else the adjoint of the upper one.
     first, second = (0, 2) if lower else (2, 0)
-    half = _solve_triangle(factor, right, first, bool(lower), False)
-    found = _solve_triangle(factor, half, second, bool(lower), False)
+    half = _solve_triangle(factor, right, first, lower, False)
+    found = _solve_triangle(factor, half, second, lower, False)
     return narrowed(found if b.ndim > 1 else found[..., 0], dtype)
 
 

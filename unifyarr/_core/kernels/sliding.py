@@ -81,6 +81,16 @@ def _resampled(x: Typed, *, samplings: Sequence[Any]) -> ArrayType:
     return ArrayType((*leading, *(length if one is None else one.made for one, length in each)), x.dtype)
 
 
+def _small_sampling(shapes: Sequence[tuple[Shape, Shape]], *, samplings: Sequence[Any]) -> dict[str, Any]:
+    ((_, few),) = shapes
+    each = zip(samplings, few[len(few) - len(samplings) :], strict=True)
+    # All formulas lay results out alike.
+    plain = {"mode": "nearest", "step": (1.0, 1.0), "align_corners": False, "antialias": False}
+    return {
+        "samplings": tuple([one and one._replace(elements=length, results=length, **plain) for one, length in each])
+    }
+
+
 # Sums of elements with weights along the last axes, each of which has a ``Sampling`` or none: linear, so that its
 # derivative is itself, with the transposed ones.
-declare(ALONG, "resample", types=_resampled, adds=True, batch=Batch.OWN)
+declare(ALONG, "resample", types=_resampled, adds=True, batch=Batch.OWN, small=_small_sampling)

@@ -33,7 +33,7 @@ line("linalg.solve_triangular", case(Q, V), case(Q, IDENTITY, lower=True, trans=
 several("linalg.lu", case(Q), case(A), case(IDENTITY), case(Q, p_indices=True))
 several("linalg.lu_factor", case(Q), case(A), case(IDENTITY))
 line("linalg.lu_solve", case((Q, PIVOTS), V), case((Q, PIVOTS), IDENTITY, trans=1))
-line("linalg.cho_solve", case([Q, True], V), case([Q, False], IDENTITY))
+line("linalg.cho_solve", case(Q, V), case(Q, IDENTITY, upper=True))
 line("linalg.block_diag", case(A, Q), case(V, ONE), case(A))
 line("linalg.cond", case(Q), case(Q, p=1), case(A), case(ONE))
 line("linalg.norm", case(A), case(A, axis=0), case(Q, ord=1), case(A, axis=(0, 1), keepdims=True), case(ROW, axis=0))
