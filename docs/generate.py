@@ -308,11 +308,15 @@ def names_elsewhere() -> str:
     return "{{\n{}\n}}\n".format(",\n".join(rows))
 
 
+def _filled(page: str, part: str, lines: list[str]) -> str:
+    """Return a page with other lines in the part between two comments."""
+    begin, end = f"<!-- {part} -->\n", f"<!-- /{part} -->"
+    before, rest = (HERE / page).read_text().split(begin)
+    return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
+
+
 def versions() -> str:
     """Return the page of versions, with a table of what ``python -m tests.tried`` has noted."""
-    begin, end = "<!-- tried -->\n", "<!-- /tried -->"
-    page = (HERE / "versions.md").read_text()
-    before, rest = page.split(begin)
     lines = ["| engine | NumPy | Python | self-test | passed | failed | skipped | tried |", "|---|" + "---|" * 7]
     for each in json.loads((HERE / "tried.json").read_text()):
         numpy = "" if each["engine"] == "numpy" else each["numpy"]
@@ -320,27 +324,23 @@ def versions() -> str:
         counts = " | ".join(f"{each[name]:,}" for name in ("passed", "failed", "skipped"))
         engine = f"{ENGINES[each['engine']]} {each['version']}"
         lines.append(f"| {engine} | {numpy} | {each['python']} | {check} | {counts} | {each['date']} |")
-    return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
+    return _filled("versions.md", "tried", lines)
 
 
 def identities() -> str:
     """Return the page of ``include="stabilize"``, with a table of its identities."""
-    begin, end = "<!-- identities -->\n", "<!-- /identities -->"
-    before, rest = (HERE / "guides" / "stabilize.md").read_text().split(begin)
     lines = ["| before | after | why |", "|---|---|---|"]
     lines += [f"| `{each.before}` | `{each.after}` | {each.why} |" for each in IDENTITIES]
-    return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
+    return _filled("guides/stabilize.md", "identities", lines)
 
 
 def rewrites() -> str:
     """Return the page of PyTensor's rewrites, with a table of what becomes of the same formulas here."""
     from tests.graph.compared import ROWS
 
-    begin, end = "<!-- rewrites -->\n", "<!-- /rewrites -->"
-    before, rest = (HERE / "coming-from" / "pytensor-rewrites.md").read_text().split(begin)
     lines = ["| PyTensor | formula | operations here | by |", "|---|---|---|---|"]
     lines += [f"| {each.theirs} | `{each.formula}` | {', '.join(each.left)} | {each.by} |" for each in ROWS]
-    return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
+    return _filled("coming-from/pytensor-rewrites.md", "rewrites", lines)
 
 
 def budget() -> str:

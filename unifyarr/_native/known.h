@@ -20,7 +20,7 @@ typedef struct {
 static unsigned long known_version = 1;
 static int keeps_calls = 1;
 
-/* What a call is told by, and what its program takes. Facts are references of the call's own values or of natives, but for
+/* The facts that tell a call, and the inputs of its program. Facts are references of the call's own values or of natives, but for
    those that were made. */
 typedef struct {
     const Engine *engine;

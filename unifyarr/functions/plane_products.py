@@ -16,14 +16,9 @@ from .fft import fftn, ifftn, irfftn, rfftn
 from .linalg import narrowed, promoted, widened
 from .manipulation import flip
 from .padding import pad
-from .products import MODES
+from .products import check_mode
 
 _BOUNDARIES = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
-
-
-def _check_mode(name: str, mode: str) -> None:
-    if mode not in MODES:
-        raise ValueError(f"mode of {name}() is one of {', '.join(MODES)}, not {mode!r}")
 
 
 def _swaps(name: str, mode: str, one: Sequence[int], other: Sequence[int]) -> bool:
@@ -89,7 +84,7 @@ def convolve2d(
     """
     if x1.ndim != 2 or x2.ndim != 2 or not x1.size or not x2.size:
         raise ShapeError(f"convolve2d() takes two matrices with elements, not of shapes {x1.shape} and {x2.shape}")
-    _check_mode("convolve2d", mode)
+    check_mode(mode)
     if boundary not in _BOUNDARIES:
         raise ValueError(f"boundary of convolve2d() is one of {', '.join(_BOUNDARIES)}, not {boundary!r}")
     if _swaps("convolve2d", mode, x1.shape, x2.shape):
@@ -156,7 +151,7 @@ def fftconvolve(
         raise ShapeError(
             f"fftconvolve() takes arrays of as many axes, with elements, not of shapes {x1.shape} and {x2.shape}"
         )
-    _check_mode("fftconvolve", mode)
+    check_mode(mode)
     dtype, (x1, x2) = widened(*promoted(x1, x2))
     along = as_axes(axes, x1.ndim)
     one, other = ([x.shape[axis] for axis in along] for x in (x1, x2))

@@ -20,6 +20,12 @@ MODES = ("full", "same", "valid")
 BLOCK = 2**22
 
 
+def check_mode(mode: str) -> None:
+    """Raise unless there's such a mode of a convolution."""
+    if mode not in MODES:
+        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+
+
 @mixed()
 def convolve(x1: Array, x2: Array, /, mode: str = "full", *, out: Array | None = None) -> Array:
     """Convolve two vectors: sum the products of elements whose positions have the same sum.
@@ -57,8 +63,7 @@ def convolve(x1: Array, x2: Array, /, mode: str = "full", *, out: Array | None =
     """
     if x1.ndim != 1 or x2.ndim != 1 or not x1.size or not x2.size:
         raise ShapeError(f"convolve() takes two 1-d arrays with elements, not of shapes {x1.shape} and {x2.shape}")
-    if mode not in MODES:
-        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+    check_mode(mode)
     longer, shorter = promoted(*((x1, x2) if x1.size >= x2.size else (x2, x1)))
     rest = shorter.size - 1
     start, length = {

@@ -1,4 +1,4 @@
-"""What compiled functions need of an engine that computes several calls of a kernel in one launch."""
+"""Kernels of which an engine computes several calls in one launch, for compiled functions."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def exported(to: str, function: Callable[..., Sequence[Tensor]], types: Sequence
             given,
             dynamic_shapes=shapes if length is not None else None,
             strict=False,
-            # What holds for some lengths alone is looked at when the program runs.
+            # Conditions that hold for some lengths alone are checked when the program runs.
             prefer_deferred_runtime_asserts_over_guards=length is not None,
         )
         if to == "torch":

@@ -1,4 +1,4 @@
-"""What rewrites a graph, as operations with graphs of their own know it."""
+"""The rewriting of a graph, as operations with graphs of their own know it."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def checked_options(
         raise TypeError(f"monitor is a function of each node, such as ua.graph.NanGuard(), not {monitor!r}")
     if monitor is not None and (mode == "debug" or isinstance(fuse, str)):
         raise ValueError('monitor looks at the graph as it was traced: leave out fuse, and mode, or pass mode="pure"')
-    # What is overwritten or fused can't be looked at.
+    # Nodes that are overwritten or fused can't be looked at.
     mode = mode if monitor is None else "pure"
     if fuse is False:
         exclude = (*_names("exclude", exclude), "fuse")

@@ -26,7 +26,7 @@ from .kernel_calls import node_of
 from .trace import EnclosedTrace, Trace
 from .traced import innermost_trace
 
-# What the chain holds: the number of an error, or 0.
+# The chain holds the number of an error, or 0.
 LINK = ArrayType((), np.dtype(np.int32))
 
 

@@ -68,7 +68,7 @@ class Trace(Capturing):
         # The strides of variables, as far as somebody asked for them.
         self.layouts: dict[Variable, tuple[int, ...]] = {}
         self._made = MadeInTrace()
-        # What orders effects, once there's one.
+        # The chain that orders effects, once there's one.
         self.chain: Array | None = None
         # By which instructions of the user's code arrays were captured.
         self.read_at: list[tuple[CodeType, int]] = []

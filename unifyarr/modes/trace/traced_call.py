@@ -33,7 +33,7 @@ class TracedCall:
     floats: Floats
     # By which instructions of the user's code the captured arrays were read first.
     read_at: list[tuple[CodeType, int]]
-    # What the last effect returns, if there is any.
+    # The result of the last effect, if there is any.
     chain: Variable | None = None
 
     @property
