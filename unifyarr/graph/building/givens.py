@@ -13,7 +13,7 @@ from ..core.fgraph import FunctionGraph
 from ..core.names import describe
 from ..core.nodes import sorted_nodes
 from .arraytypes import as_array_type
-from .running import as_constant
+from .running import as_constant, fits
 from .variables import backend_of_variables
 
 Givens = Mapping[Variable, object] | Iterable[tuple[Variable, object]]
@@ -92,21 +92,9 @@ def _as_variable(fgraph: FunctionGraph, old: Variable, new: object) -> Variable:
         if not isinstance(new, Array) and wanted is not None:
             new = functions.asarray(new, dtype=dtypes.as_dtype(wanted.dtype), backend=backend.name)  # type: ignore[call-overload]
         new = as_constant(new, backend)
-    fits = same_type(old.type, new.type) or _fits(old, new)
-    if not fits:
+    if not (same_type(old.type, new.type) or new.type is None or fits(old, tuple(new.type.shape), new.type.dtype)):
         raise ShapeError(
             f"givens replace {old}, which is {describe(old.type)}, by {describe(new.type)}: give it the same shape and "
             "dtype, such as by ua.broadcast_to() and ua.astype()"
         )
     return new
-
-
-def _fits(old: Variable, new: Variable) -> bool:
-    """Return whether two types differ in unknown lengths only."""
-    if old.type is None or new.type is None:
-        return True
-    one, other = tuple(old.type.shape), tuple(new.type.shape)
-    are_equal = len(one) == len(other) and all(
-        n is None or m is None or n == m for n, m in zip(one, other, strict=True)
-    )
-    return are_equal and str(old.type.dtype) == str(new.type.dtype)

@@ -67,16 +67,21 @@ def _check_count(fgraph: FunctionGraph, given: Sequence[object]) -> None:
         raise TypeError(f"the graph has {len(fgraph.inputs)} inputs, {names or 'none'}, but was called on {len(given)}")
 
 
-def _check_type(variable: Variable, shape: tuple[int | None, ...], dtype: object) -> None:
-    """Raise unless a shape and a dtype are those of an input, as far as both are known."""
+def fits(variable: Variable, shape: tuple[int | None, ...], dtype: object) -> bool:
+    """Return whether a shape and a dtype are those of a variable, as far as both are known."""
     if variable.type is None:
-        return
-    # Of a shape with unknown lengths each length can be read only so.
+        return True
+    # Each length of a shape with unknown lengths can be read only so.
     wanted, lengths = tuple(variable.type.shape), list(tuple.__iter__(shape))
-    fits = len(wanted) == len(lengths) and all(
-        n is None or m is None or n == m for n, m in zip(wanted, lengths, strict=True)
+    return (
+        len(wanted) == len(lengths)
+        and all(n is None or m is None or n == m for n, m in zip(wanted, lengths, strict=True))
+        and str(dtype) == str(variable.type.dtype)
     )
-    if not fits or str(dtype) != str(variable.type.dtype):
+
+
+def _check_type(variable: Variable, shape: tuple[int | None, ...], dtype: object) -> None:
+    if not fits(variable, shape, dtype):
         raise ShapeError(
             f"input {variable} of the graph is {describe(variable.type)}, but was given {dtype} {tuple(shape)}"
         )
