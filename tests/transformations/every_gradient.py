@@ -128,6 +128,8 @@ CONSTANT: dict[str, tuple[int | str, ...]] = {
 # Derivatives that engines lack, and say so: by the engine and the direction, calls or functions.
 MISSING: dict[tuple[str, str], tuple[str, ...]] = {
     ("torch", "forward"): ("segment_prod",),
+    # Only with ``backend="torch"``: torch's own arrays have our rules.
+    ("backend=torch", "forward"): ("scatter[2] by 0", "scatter[2] by 2", "segment_prod"),
     ("jax", "both"): ("nextafter", "linalg.eig", "scatter[2] by 2", "segment_prod"),
 }
 # What is constant by its meaning, whatever differences show, or is one of a few values.
@@ -290,18 +292,20 @@ REFUSALS = (LostDerivativeError, NotImplementedError)
 
 def check(drawn: Drawn, engine: str | None, *, forward: bool = False, as_list: bool = False) -> str | None:
     """Return what is wrong with a gradient on the current backend, ``None`` if it's right."""
-    refusal = refusal_of(drawn, engine or ua.current_backend(), forward)
+    refusal = refusal_of(drawn, engine, forward)
     found = _difference(drawn, engine, forward, as_list)
     if (found is not None and found.startswith("refused")) == (refusal is not None):
         return None if refusal is not None else found
     return found or f"not refused any more, though it should be: {refusal}"
 
 
-def refusal_of(drawn: Drawn, engine: str, forward: bool) -> str | None:
-    """Return why a gradient is refused, ``None`` if it isn't."""
+def refusal_of(drawn: Drawn, engine: str | None, forward: bool) -> str | None:
+    """Return why a gradient with ``backend=engine`` is refused, ``None`` if it isn't."""
     if drawn.place[0] in CONSTANT.get(drawn.name, ()):
         return "this is no parameter to be differentiated by"
-    missing = {each for way in ("both", "forward" if forward else "reverse") for each in MISSING.get((engine, way), ())}
+    keys = [f"backend={engine}", engine] if engine else [ua.current_backend()]
+    ways = ["both", "forward" if forward else "reverse"]
+    missing = {each for key in keys for way in ways for each in MISSING.get((key, way), ())}
     return "the engine has no such derivative" if missing & {str(drawn), drawn.name} else None
 
 
