@@ -94,7 +94,8 @@ def test_arrays(kind: Any) -> None:
     with ua.use_backend("numpy"):
         x = ua.arange(4.0)
     view = x[1:]
-    assert run(kind, [x], (NATIVE, None, (0,), (1,))) is x._native
+    assert run(kind, [x], (NATIVE, (np.ndarray, pytest.fail), (0,), (1,))) is x._native
+    assert run(kind, [x], (NATIVE, (int, len), (0,), (1,))) == 4
     assert run(kind, [x], (OWNER, None, (0,), (1,))) is x
     assert run(kind, [view], (OWNER, None, (0,), (1,))) is x
     wrapping = (WRAP, (NUMPY, np.ndarray), (0, 1), (2,))

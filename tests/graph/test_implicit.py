@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -270,6 +271,32 @@ def test_old_arrays_are_let_go(backend: str) -> None:
     assert_same(function(x), 3 * X)
     gc.collect()
     assert known() is None
+
+
+@pytest.mark.skipif(core is None, reason="the compiled core isn't there")
+def test_the_core_reads_captured_arrays(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_watch, "core", core)
+    weight, x = ua.full((3,), 2.0), ua.asarray(X)
+    function = ua.compile(lambda x: x * weight)
+    for _ in range(3):
+        function(x)
+    entered: list[str] = []
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, _: entered.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        found = function(x)
+    finally:
+        sys.setprofile(before)
+    assert "read" not in entered
+    assert_same(found, 2 * X)
+
+
+def test_a_captured_variable_is_read_at_each_call(backend: str) -> None:
+    weight, x = ua.variable(ua.full((3,), 2.0)), ua.asarray(X)
+    function = ua.compile(lambda x: x * weight)
+    for number in (2.0, 3.0, 4.0, 5.0):
+        weight[...] = number
+        assert_same(function(x), number * X)
 
 
 def test_a_variable_without_a_value(backend: str, monkeypatch: pytest.MonkeyPatch, globals_of_this: Any) -> None:

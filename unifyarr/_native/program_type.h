@@ -43,6 +43,10 @@ static int *take_instruction(Program *program, Instruction *it, PyObject *given,
         PyErr_SetString(PyExc_ValueError, "an instruction that makes a dict has a name for each input");
         return NULL;
     }
+    if (it->operation == DO_NATIVE && !(PyTuple_Check(what) && PyTuple_GET_SIZE(what) == 2)) {
+        PyErr_SetString(PyExc_ValueError, "an instruction that reads a native has the usual type and what reads others");
+        return NULL;
+    }
     it->inputs = (int)PyTuple_GET_SIZE(inputs);
     it->filled = (int)PyTuple_GET_SIZE(filled);
     it->dead = (int)PyTuple_GET_SIZE(dead);

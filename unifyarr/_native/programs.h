@@ -69,7 +69,11 @@ static PyObject *carry_out(const Instruction *it, PyObject **slots, PyObject **g
         return made;
     case DO_NATIVE:
         made = native_of(slots[it->slots[0]]);
-        return made || PyErr_Occurred() ? made : PyObject_GetAttr(slots[it->slots[0]], text_native);
+        if (made ? (PyObject *)Py_TYPE(made) == PyTuple_GET_ITEM(it->what, 0) : PyErr_Occurred() != NULL) {
+            return made;
+        }
+        Py_XDECREF(made);
+        return PyObject_CallOneArg(PyTuple_GET_ITEM(it->what, 1), slots[it->slots[0]]);
     case DO_OWNER:
         made = ((Slots *)slots[it->slots[0]])->base;
         return Py_NewRef(made && made != Py_None ? made : slots[it->slots[0]]);

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeGuard
 
 from ..._native import core
 from ..arrays.array import marked, owner
+from ..arrays.ownership import read
 from ..engines.handle import Handle
 from ..values.records import Record
 
@@ -33,7 +34,8 @@ class Instruction(Record):
     """One step of a program: slots of its inputs, those that it fills, and those that nothing needs afterwards.
 
     ``what`` is the kernel and its names of arguments, the name of an attribute, a place, the class of a tuple, the
-    names of a dict, or a backend and the type of its natives, ``None`` for any.
+    names of a dict, the type of natives and a function that reads an array of another one, or a backend and the type of
+    its natives, ``None`` for any.
     """
 
     operation: int
@@ -47,6 +49,12 @@ def _call(what: Any, given: list[Any]) -> Any:
     kernel, names = what
     by_place = len(given) - len(names)
     return kernel(*given[:by_place], **dict(zip(names, given[by_place:], strict=True)))
+
+
+def _native(what: Any, given: list[Any]) -> Any:
+    native_type, read_other = what
+    native = given[0]._native
+    return native if type(native) is native_type else read_other(given[0])
 
 
 def _wrap(what: Any, given: list[Any]) -> Any:
@@ -68,7 +76,7 @@ _CARRY_OUT: tuple[Callable[[Any, list[Any]], Any], ...] = (
     tuple.__new__,
     lambda _, given: given,
     lambda names, given: dict(zip(names, given, strict=True)),
-    lambda _, given: given[0]._native,
+    _native,
     lambda _, given: owner(given[0]),
     _wrap,
     lambda _, given: given[0] is given[1],
@@ -128,12 +136,16 @@ class Builder:
         self._kernel: Callable[..., Any] | None = None
         if whole:
             for place in self._natives:
-                self.add(NATIVE, None, [("x", place)], [place])
+                self.native(("x", place), place)
 
     def add(self, operation: int, what: object, inputs: Sequence[Hashable], filled: Sequence[Hashable] = ()) -> None:
         """Add an instruction by the names of what it takes and fills."""
         self._code.append(Instruction(operation, what, (), (), ()))
         self._names.append((tuple(inputs), tuple(filled)))
+
+    def native(self, array: Hashable, name: Hashable) -> None:
+        """Read the native of an array, outside of the engine's traces, which may keep it."""
+        self.add(NATIVE, (self._backend.native_type, read), [array], [name])
 
     def constant(self, value: object) -> Hashable:
         """Return the name of a constant."""

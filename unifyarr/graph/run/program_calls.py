@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any
 
 from ..._core.arrays.array import Array
-from ..._core.arrays.ownership import read, settled
+from ..._core.arrays.ownership import settled
 from ..._core.arrays.recipes import make_view
 from ..._core.arrays.views import Elements
-from ..._core.calling.programs import CALL, FALSE, ITEM, LIST, NATIVE, SAME, SPREAD, TUPLE, WRAP, Builder
+from ..._core.calling.programs import CALL, FALSE, ITEM, LIST, SAME, SPREAD, TUPLE, WRAP, Builder
 from ..._core.engines.current import current
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import mode
@@ -180,9 +180,7 @@ class StraightCall:
         """Return the program that serves calls: it declines those that it isn't for, and runs the graph for others."""
         program, backend = self._program, self._backend
         leaves: list[Hashable] = [("x", place) for place in range(len(self._leaves))]
-        given = [("n", place) for place in self._given]
-        given += [("m", number) for number in range(len(self._captured))]
-        self._builder = builder = Builder((), backend, takes=[*leaves, *given])
+        self._builder = builder = Builder((), backend, takes=[*leaves, *self._read_before()])
         if not backend.mutable:
             # The trace of an engine may keep what it meets.
             builder.decline_traces()
@@ -195,31 +193,38 @@ class StraightCall:
             # It may be another one at each call.
             builder.add(ITEM, number, [captured], [("captured", number)])
             targets.append(("captured", number))
+        names: list[Hashable] = [("n", place) for place in program.arrays]
         if self._writes:
             inputs = targets
         elif program.crossing.two_engines:
-            self._decline_gradients([self._native(("n", place), leaves[place]) for place in program.arrays])
+            self._read(targets[: len(names)], names)
+            self._decline_gradients(names)
             inputs = self._called(program.to_engine, targets)
         else:
-            names = [("n", place) for place in program.arrays]
-            names += [("m", number) for number in range(len(program.made.captured))]
-            inputs = [name if name in given else self._native(name, x) for name, x in zip(names, targets, strict=True)]
-            self._decline_gradients(inputs[: len(program.arrays)])
+            inputs = [*names, *(("m", number) for number in range(len(program.made.captured)))]
+            self._read(targets, inputs)
+            self._decline_gradients(names)
             if program.destroyed and backend.mutable and not self._with_memory:
                 builder.add(CALL, (clashing(program), ()), [*inputs, *targets], ["clashes"])
                 builder.add(FALSE, None, ["clashes"])
         return builder.returning(self._returned(targets, self._run(inputs + self._scalars())))
 
+    def _read_before(self) -> list[Hashable]:
+        """Return the names of the natives that a guard has read."""
+        captured: list[Hashable] = [("m", number) for number in range(len(self._captured))]
+        return [*(("n", place) for place in self._given), *captured]
+
+    def _read(self, arrays: Sequence[Hashable], names: Sequence[Hashable]) -> None:
+        """Read the natives of arrays that no guard has read."""
+        read_before = {*self._read_before()}
+        for array, name in zip(arrays, names, strict=True):
+            if name not in read_before:
+                self._builder.native(array, name)
+
     def _decline_gradients(self, natives: Sequence[Hashable]) -> None:
         if loses_gradients(self._backend, self._program.backend.name):
             for recorded in self._called(self._backend.records_gradient, natives):
                 self._builder.add(FALSE, None, [recorded])
-
-    def _native(self, name: Hashable, array: Hashable) -> Hashable:
-        """Read the native of an array, and return its name."""
-        reads = NATIVE, None, [array], [name]
-        self._builder.add(*(reads if self._backend.mutable else (CALL, (read, ()), [array], [name])))
-        return name
 
     def _called(self, function: Call, each: Sequence[Hashable]) -> list[Hashable]:
         """Return the names of what a function returns for each of some names."""
