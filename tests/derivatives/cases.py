@@ -159,6 +159,8 @@ def reductions() -> Iterator[Case]:
     for axis, keepdims in (((1,), False), ((0, 2), True), ((), False)):
         yield "max", (cube,), {"axis": axis, "keepdims": keepdims}
         yield "min", (cube,), {"axis": axis, "keepdims": keepdims}
+    for name in ("cumulative_max", "cumulative_min"):
+        yield name, (cube,), {"axis": 1}
     for descending in (False, True):
         yield "sort", (cube,), {"axis": 1, "descending": descending, "stable": True}
     zeros = real(7)

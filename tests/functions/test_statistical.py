@@ -256,3 +256,52 @@ def test_cumulative_truth(backend: str, name: str, values: list[float]) -> None:
         out = ua.empty(expected.shape, dtype=ua.bool)
         assert getattr(ua, name)(ua.asarray(x), dtype=ua.bool, include_initial=include_initial, out=out) is out
         assert_same(out, expected)
+
+
+RUNNING = {"cumulative_max": np.maximum.accumulate, "cumulative_min": np.minimum.accumulate}
+
+
+@pytest.mark.parametrize("name", RUNNING)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float64", "bfloat16"])
+def test_running_extrema(backend: str, name: str, dtype: str) -> None:
+    wanted = np.dtype(ua.zeros(1, dtype=dtype).dtype.name)
+    values = np.array([[3, 5, 0, 5, 9], [7, 1, 8, 1, 0], [2, 2, 4, 1, 0]]).astype(wanted)
+    if dtype == "uint64":
+        values[0, 1] = 2**63 + 5
+    if wanted.kind not in "biu":
+        values[0, 2], values[1, 3] = np.nan, -np.inf
+    x = ua.asarray(values)
+    for axis in (0, 1):
+        with np.errstate(invalid="ignore"):
+            expected = RUNNING[name](values, axis)
+        assert_same(getattr(ua, name)(x, axis=axis), expected)
+        assert_same(getattr(ua, name)(x[::-1], axis=axis)[:1], RUNNING[name](values[::-1], axis)[:1])
+    assert_same(getattr(ua, name)(x[:, :0], axis=1), values[:, :0])
+
+
+def test_running_extrema_of_selections(backend: str) -> None:
+    x = ua.asarray([1.0, 3.0, 0.5, -2.0, 5.0])
+    for name, expected in (("cumulative_max", [1.0, 3.0, 5.0]), ("cumulative_min", [1.0, 1.0, 1.0])):
+        function = getattr(ua, name)
+        total = ua.compile(lambda x, function=function: ua.sum(function(x[x > 0.5])))
+        assert float(total(x)) == sum(expected)
+
+
+def test_the_first_of_equal_elements_gets_the_derivative_of_a_running_extremum(backend: str) -> None:
+    x = ua.asarray([[1.0, 3.0, 3.0, 2.0, 5.0], [2.0, 2.0, np.nan, 0.0, 7.0]])
+    w = ua.asarray([1.0, 2.0, 3.0, 4.0, 5.0])
+
+    def total(x: ua.Array) -> ua.Array:
+        return ua.sum(ua.cumulative_max(x, axis=1) * w)
+
+    expected = np.array([[1.0, 9.0, 0.0, 0.0, 5.0], [3.0, 0.0, 12.0, 0.0, 0.0]])
+    assert_same(ua.grad(total)(x), expected)
+    assert_same(ua.compile(ua.grad(total))(x), expected)
+    _, tangent = ua.jvp(lambda x: ua.cumulative_max(x, axis=1), (x,), (w + ua.zeros((2, 1)),))
+    assert_same(tangent, np.array([[1.0, 2.0, 2.0, 2.0, 5.0], [1.0, 1.0, 3.0, 3.0, 3.0]]))
+
+
+def test_running_extrema_refuse_complex_numbers(backend: str) -> None:
+    assert_raises(
+        ua.errors.DtypeError, ua.cumulative_max, ua.asarray([1j]), message="real numbers, which have an order"
+    )

@@ -11,7 +11,7 @@ from .._core.calling.invoke import invoke
 from .._core.declaring.declare import primary
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axes, as_axis, check_choice, reduced, spliced
-from ..errors import ShapeError
+from ..errors import DtypeError, ShapeError
 
 if TYPE_CHECKING:
     from .._core.engines.dtypes import DType
@@ -66,16 +66,28 @@ def _spread(name: str, x: Array, axis: Axis, correction: float, keepdims: bool, 
     )
 
 
-def _cumulative(
-    name: str, x: Array, axis: int | None, dtype: object, include_initial: bool, out: Array | None
-) -> Array:
+def _with_axis(name: str, x: Array, axis: int | None) -> tuple[Array, int]:
+    """Return an array and an axis of it to go along."""
     if axis is None:
         if x.ndim > 1:
             raise ShapeError(f"{name}() needs an axis for an array of {x.ndim} dimensions")
         axis = 0
     if x.ndim == 0:
         x = x.reshape((1,))
-    axis = as_axis(axis, x.ndim)
+    return x, as_axis(axis, x.ndim)
+
+
+def _running(name: str, x: Array, axis: int | None, out: Array | None) -> Array:
+    if x.dtype.kind == "c":
+        raise DtypeError(f"{name}() takes real numbers, which have an order, not {x.dtype}")
+    x, axis = _with_axis(name, x, axis)
+    return invoke(name, x, axis=axis, out=out, result=(x.shape, x.dtype))
+
+
+def _cumulative(
+    name: str, x: Array, axis: int | None, dtype: object, include_initial: bool, out: Array | None
+) -> Array:
+    x, axis = _with_axis(name, x, axis)
     wanted = accumulator(x, dtype)
     length: Any = tuple.__getitem__(x.shape, axis)
     shape = spliced(x.shape, axis, axis + 1, length and length + bool(include_initial))
@@ -85,6 +97,82 @@ def _cumulative(
         counted = static | {"dtype": dtypes.int64}
         return invoke(name, x.astype(dtypes.bool), result=(shape, dtypes.int64), **counted).astype(dtypes.bool)
     return invoke(name, x, out=out, result=(shape, wanted), **static)
+
+
+@primary()
+def cumulative_max(x: Array, /, *, axis: int | None = None, out: Array | None = None) -> Array:
+    """Return the greatest element up to each one along an axis; NaN from the first NaN on.
+
+    Where elements are equal, the first one gets the derivative.
+
+    Parameters
+    ----------
+    x
+        An array of real numbers.
+    axis
+        The axis; may be left out for a 1-d array.
+    out
+        An array of the shape of ``x`` for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the shape and the dtype of ``x``, or ``out``.
+
+    Raises
+    ------
+    DtypeError
+        If ``x`` is complex.
+    ShapeError
+        If there are several dimensions and no axis.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.cumulative_max(ua.asarray([1, 3, 2, 5]))
+    array([1, 3, 3, 5])
+
+    Source: ``torch.cummax``; the values are those of ``numpy.maximum.accumulate``.
+    """
+    return _running("cumulative_max", x, axis, out)
+
+
+@primary()
+def cumulative_min(x: Array, /, *, axis: int | None = None, out: Array | None = None) -> Array:
+    """Return the least element up to each one along an axis; NaN from the first NaN on.
+
+    Where elements are equal, the first one gets the derivative.
+
+    Parameters
+    ----------
+    x
+        An array of real numbers.
+    axis
+        The axis; may be left out for a 1-d array.
+    out
+        An array of the shape of ``x`` for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the shape and the dtype of ``x``, or ``out``.
+
+    Raises
+    ------
+    DtypeError
+        If ``x`` is complex.
+    ShapeError
+        If there are several dimensions and no axis.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.cumulative_min(ua.asarray([4, 3, 5, 1]))
+    array([4, 3, 3, 1])
+
+    Source: ``torch.cummin``; the values are those of ``numpy.minimum.accumulate``.
+    """
+    return _running("cumulative_min", x, axis, out)
 
 
 @primary()

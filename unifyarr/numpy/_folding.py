@@ -31,6 +31,7 @@ class Ufunc(Protocol):
 # The function that reduces as a ufunc does, and the one that accumulates.
 TOTALS = {"add": (ua.sum, ua.cumulative_sum), "multiply": (ua.prod, ua.cumulative_prod)}
 CHOICES = {"maximum": ua.max, "minimum": ua.min, "logical_and": ua.all, "logical_or": ua.any}
+RUNNING = {"maximum": ua.cumulative_max, "minimum": ua.cumulative_min}
 _LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor"})
 # The order of the pairs doesn't count, but for rounding.
 _ASSOCIATIVE = frozenset(
@@ -173,6 +174,8 @@ def accumulate(function: Ufunc, x: Array, axis: int, dtype: Any, out: Any) -> Ar
     working = _working(function, x, dtype, out)
     if name in TOTALS:
         return TOTALS[name][1](_real_for(x, working), axis=axis, dtype=working)
+    if name in RUNNING and working.rank < 3:
+        return RUNNING[name](cast(x, working), axis=axis)
     rows = ua.moveaxis(cast(x, working), axis, 0)
     if name in _ASSOCIATIVE:
         step = 1

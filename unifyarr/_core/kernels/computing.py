@@ -133,6 +133,7 @@ def _repeated_by(x: Typed, *counts: Typed, count: int | None, axis: int) -> Arra
 
 
 declare(ALONG, "cumulative_sum cumulative_prod", types=_accumulated, order=MemoryOrder.KEEPS)
+declare(ALONG, "cumulative_max cumulative_min", types=same, order=MemoryOrder.KEEPS)
 declare(ALONG, "sort softmax log_softmax", types=same, order=MemoryOrder.STAYS)
 declare(ALONG, "softmax_backward log_softmax_backward", types=same, order=MemoryOrder.STAYS, batch=Batch.BODY)
 declare(ALONG, "argsort", types=places, order=MemoryOrder.STAYS, derivative=Derivative.CONSTANT)

@@ -97,11 +97,11 @@ def _cumulative(name: str, binary: Callable[..., Any], start: int) -> Callable[.
         if x.size != x.size:
             # dask's own needs the lengths of the other axes.
             given = whole(given, (axis,), name)
-            step = Accumulate(name, wide, include_initial)
+            step = Accumulate(name, dtype=wide, include_initial=include_initial)
             lengths = tuple(length + include_initial for length in given.chunks[axis])
             own = (*given.chunks[:axis], lengths, *given.chunks[axis + 1 :])
             return given.map_blocks(step, axis=axis, dtype=wide, chunks=own, meta=given._meta).astype(dtype)
-        step = Accumulate(name, wide)
+        step = Accumulate(name, dtype=wide, include_initial=False)
         found = da.reductions.cumreduction(step, binary, start, given, axis=axis, dtype=wide)
         found = found if wide == dtype else found.astype(dtype)
         if include_initial:
@@ -115,10 +115,10 @@ def _cumulative(name: str, binary: Callable[..., Any], start: int) -> Callable[.
 
 
 class Accumulate(ChunkTask):
-    """A cumulative sum or product of one chunk."""
+    """A cumulative function of one chunk."""
 
-    def __init__(self, name: str, dtype: np.dtype[Any], include_initial: bool = False) -> None:
-        self.name, self.static = name, {"dtype": dtype, "include_initial": include_initial}
+    def __init__(self, name: str, **static: Any) -> None:
+        self.name, self.static = name, static
 
     def __call__(self, x: Any, axis: int = 0, **_: Any) -> Any:
         """Return that of the chunk alone."""
@@ -127,3 +127,25 @@ class Accumulate(ChunkTask):
 
 cumulative_sum = _cumulative("cumulative_sum", np.add, 0)
 cumulative_prod = _cumulative("cumulative_prod", np.multiply, 1)
+
+
+def _bounds(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    if dtype.kind in "biu":
+        return (False, True) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return -math.inf, math.inf
+
+
+def _running(name: str, ufunc: np.ufunc) -> Callable[..., da.Array]:
+    def kernel(x: da.Array, /, *, axis: int) -> da.Array:
+        step = Accumulate(name)
+        if x.size != x.size or 0 in x.shape:
+            return whole(x, (axis,), name).map_blocks(step, axis=axis, dtype=x.dtype, meta=x._meta)
+        start = _bounds(x.dtype)[ufunc is np.minimum]
+        return da.reductions.cumreduction(step, ufunc, start, x, axis=axis, dtype=x.dtype)
+
+    kernel.__name__ = kernel.__qualname__ = name
+    return kernel
+
+
+cumulative_max = _running("cumulative_max", np.maximum)
+cumulative_min = _running("cumulative_min", np.minimum)

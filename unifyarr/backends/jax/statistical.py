@@ -191,3 +191,16 @@ def cumulative_prod(x: jax.Array, /, *, axis: int, dtype: np.dtype[Any], include
     # A complex product with one, from which JAX's own scan starts, is NaN beside infinities.
     scan = lax.cumprod if dtype not in COMPLEX else lambda x, axis: lax.associative_scan(lax.mul, x, axis=axis)
     return _cumulative(scan, 1, astype(x, dtype=dtype), axis, include_initial)
+
+
+def _running(native: Kernel) -> Kernel:
+    @compiled
+    def kernel(x: jax.Array, /, *, axis: int) -> jax.Array:
+        # JAX's own takes numbers.
+        return native(x.astype(np.uint8), axis).astype(bool) if x.dtype == bool else native(x, axis)
+
+    return kernel
+
+
+cumulative_max = _running(lax.cummax)
+cumulative_min = _running(lax.cummin)

@@ -162,3 +162,20 @@ def cumulative_prod(
     if dtype.char in _HALF:
         return _in_single(np.cumulative_prod, x, dtype, axis=axis, include_initial=include_initial)
     return np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial, out=out)
+
+
+def _highest(ufunc: np.ufunc) -> Kernel:
+    @bound_by(lambda *, axis: lambda x, /: kernel(x, axis=axis))
+    @support_native_out
+    def kernel(x: np.ndarray, /, *, axis: int, out: Any = None) -> np.ndarray:
+        if x.dtype.char == BFLOAT16.char:
+            # ml_dtypes compares with NaN, and warns.
+            with np.errstate(invalid="ignore"):
+                return ufunc.accumulate(x, axis, None, out)
+        return ufunc.accumulate(x, axis, None, out)
+
+    return kernel
+
+
+cumulative_max = _highest(np.maximum)
+cumulative_min = _highest(np.minimum)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Applied, known_by
-from . import searching, utility
+from ..kernels import Applied, known_by, worked_around
+from . import elementwise, searching, utility
 from ._engine import (
     BOOL,
     COMPLEX,
@@ -224,3 +224,33 @@ def _cumulative(op: Callable[..., Any], initial: int) -> Callable[..., Any]:
 
 cumulative_sum = _cumulative(raw.Cumsum, 0)
 cumulative_prod = _cumulative(raw.Cumprod, 1)
+
+
+def _running(of_two: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    @worked_around("the engine has none")
+    def kernel(x: Any, /, *, axis: int) -> Any:
+        length, reach = x.shape[axis], 1
+        # Each element sees twice as many before it at each step.
+        while reach < length:
+            first, rest, others = (
+                raw.Slice(input=x, begin=integers(*before), size=integers(*lengths))
+                for before, lengths in _boxes(x, axis, reach)
+            )
+            x = raw.ConcatV2(values=[first, of_two(others, rest)], axis=integer(axis))
+            reach *= 2
+        return x
+
+    return kernel
+
+
+def _boxes(x: Any, axis: int, reach: int) -> list[tuple[list[int], list[int]]]:
+    """Return where the first elements along an axis are, all others, and as many that stand before those."""
+    length = x.shape[axis]
+    places = [(0, reach), (reach, length - reach), (0, length - reach)]
+    others = [(0, each) for each in x.shape]
+    boxes = [[*others[:axis], place, *others[axis + 1 :]] for place in places]
+    return [([start for start, _ in box], [count for _, count in box]) for box in boxes]
+
+
+cumulative_max = _running(elementwise.maximum)
+cumulative_min = _running(elementwise.minimum)

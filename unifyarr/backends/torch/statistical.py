@@ -293,6 +293,23 @@ cumulative_sum = _cumulative(_cumsum, 0)
 cumulative_prod = _cumulative(_cumprod, 1)
 
 
+def _running(native: Callable[[Tensor, int], Any]) -> Kernel:
+    @worked_around("no kernel for uint16, uint32, uint64")
+    def kernel(x: Tensor, /, *, axis: int) -> Tensor:
+        found: Tensor
+        if x.dtype in SIGNED:
+            found = flip_order(native(flip_order(x), axis)[0]).view(x.dtype)
+        else:
+            found = native(x, axis)[0]
+        return found
+
+    return kernel
+
+
+cumulative_max = _running(torch.cummax)
+cumulative_min = _running(torch.cummin)
+
+
 @off_host
 def nansum(x: Tensor, /, *, axis: Axis, keepdims: bool) -> Tensor:
     return torch.nansum(x, axis, keepdims)

@@ -133,13 +133,15 @@ def added_along(k: Kernels, total: Native, g: Native, places: Native, axis: int)
     return k.permute_dims(found, [order.index(each) for each in range(ndim)])
 
 
-def _along(k: Kernels, like: Native, shape: Shape, axis: int) -> Native:
+def along(k: Kernels, like: Native, shape: Shape, axis: int) -> Native:
     """Return the places along an axis, in an array of a shape."""
     counted = k.array(np.arange(shape[axis]), like)
     return k.broadcast_to(k.reshape(counted, [shape[axis] if each == axis else 1 for each in range(len(shape))]), shape)
 
 
-def _into_taken_along(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int) -> AddedInto:
+def into_taken_along(k: Kernels, g: Native, out: Native, x: Native, indices: Native, *, axis: int) -> AddedInto:
+    """Return the cotangent of what elements were taken from along an axis."""
+
     def alone(k: Kernels) -> Native:
         length = k.shape(x)[axis]
         return k.take_along_axis_backward(g, indices, axis=axis, length=length)
@@ -151,7 +153,7 @@ def _into_taken_along(k: Kernels, g: Native, out: Native, x: Native, indices: Na
 def _added_at(k: Kernels, total: Native, g: Native, indices: Native, axis: int) -> Native:
     """Return an array with another one added at places along an axis, of its own for each element beside it."""
     shape = k.shape(indices)
-    columns = [indices if place == axis else _along(k, g, shape, place) for place in range(len(shape))]
+    columns = [indices if place == axis else along(k, g, shape, place) for place in range(len(shape))]
     return k.scatter_reduce(total, g, *columns, reduction="add")
 
 
@@ -162,7 +164,7 @@ def _of_taken_along(k: Kernels, g: Native, indices: Native, *, axis: int, length
 
 backward("take_along_axis_backward", _of_taken_along)
 rule("take", _into_taken, None, uses=(1,))
-rule("take_along_axis", _into_taken_along, None, uses=(1,))
+rule("take_along_axis", into_taken_along, None, uses=(1,))
 
 
 def _repeated(k: Kernels, g: Native, out: Native, x: Native, *counts: Native, count: int | None, axis: int) -> Native:

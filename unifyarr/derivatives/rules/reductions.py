@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..rule import rule
+from .indexing import along, into_taken_along
 from .structure import flipped, part
 
 if TYPE_CHECKING:
     from ..._core.values.native import Native
     from ...modes.rule_kernels import Kernels
+    from ..rule import Cotangent
 
 Axis = tuple[int, ...]
 
@@ -164,6 +166,24 @@ def _behind_initial(k: Kernels, g: Native, x: Native, axis: int, include_initial
 
 rule("cumulative_sum", _cumulative_sum, uses=())
 rule("cumulative_prod", _cumulative_prod, uses=(0,))
+
+
+def _running(k: Kernels, g: Native, out: Native, x: Native, *, axis: int) -> Cotangent:
+    """Return the cotangent of a running extremum: the first of equal elements gets it."""
+    length = k.shape(x)[axis]
+    if length < 2:
+        return g
+    later, before = part(k, out, axis, 1, length - 1), part(k, out, axis, 0, length - 1)
+    # NaN differs from itself: the first one stays the extremum.
+    changed = k.logical_and(k.not_equal(later, before), k.equal(before, before))
+    places = k.where(changed, k.add(along(k, g, k.shape(changed), axis), 1), 0)
+    first = k.full(0, places, (*k.shape(x)[:axis], 1, *k.shape(x)[axis + 1 :]))
+    places = k.cumulative_max(k.concat(first, places, axis=axis), axis=axis)
+    return into_taken_along(k, g, out, x, places, axis=axis)
+
+
+rule("cumulative_max", _running, uses=("out",))
+rule("cumulative_min", _running, uses=("out",))
 
 # -- order ------------------------------------------------------------------------------------------------------------
 

@@ -70,6 +70,16 @@ def _accumulated(
     return do.selection(do.kernel(name, whole, gives=(do.shape(whole), static["dtype"]), **static), x.mask, x.axis)
 
 
+@entered_in(_OWN, "cumulative_max", "cumulative_min")
+def _running(
+    do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
+) -> Any:
+    (x,) = natives
+    dtype = do.dtype(x)
+    whole = do.filled(x, outermost(dtype, name == "cumulative_max"))
+    return do.selection(do.kernel(name, whole, gives=(do.shape(whole), dtype), **static), x.mask, x.axis)
+
+
 @entered_in(_OWN, "mean", "var", "std")
 def _spread(
     do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
