@@ -89,6 +89,12 @@ def test_all_natives_are_looked_at() -> None:
     assert call(FEW, OTHERS["NaN"]) == call(OTHERS["NaN"], FEW) == "second"
 
 
+def test_numbers_beside_natives() -> None:
+    call = guarded(first, second, "beside integers")
+    assert call(FEW, 3) == call(OTHERS["NaN"], 3) == call(FEW) == "first"
+    assert call(FEW, 3.0) == call(FEW, True) == call(FEW, 3, None) == "second"
+
+
 def test_tensors() -> None:
     torch = pytest.importorskip("torch")
     x, weight = torch.ones(3), torch.ones(3, requires_grad=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from typing import Any
 
@@ -143,3 +144,32 @@ def test_numbers_beside_torchs_arrays_have_its_bits(dtype: str) -> None:
     with torch.inference_mode():
         ua.asarray(native[:3]) * 0.623
     ((leaf * 0.623) * leaf).native.sum().backward()
+
+
+POWERS = [2, 2.0, -1, 0.5, 0, 1, 1.5, 3, -0.5, np.inf, np.nan]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_powers_to_numbers_have_the_bits_of_numpys_functions(dtype: str) -> None:
+    values = np.array([0.0, -0.0, 1.0, -7.1, 2.5, 3e-5, 1e4, np.inf, -np.inf, np.nan], dtype)
+    for number in POWERS:
+        for x in (values, values[::2], values[:1], values[3], np.repeat(values, 500)):
+            with np.errstate(all="ignore"):
+                wanted = np.square(x) if number == 2 else np.reciprocal(x) if number == -1 else np.pow(x, number)
+                assert_same(ua.asarray(x, backend="numpy") ** number, wanted)
+
+
+@pytest.mark.parametrize("statement", ["x ** 0.5", "x ** 3", "i // 2", "i % 3", "x % 2.5", "x * number"])
+def test_numpys_kernels_are_called_without_python(statement: str) -> None:
+    x, i = ua.asarray([1.0, 2.0], backend="numpy"), ua.asarray([1, 2], backend="numpy")
+    code = compile(statement, "<statement>", "eval")
+    space = {"x": x, "i": i, "number": np.float64(2.5)}
+    eval(code, space)
+    entered: list[str] = []
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, _: entered.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        eval(code, space)
+    finally:
+        sys.setprofile(before)
+    assert entered == ["<module>"]

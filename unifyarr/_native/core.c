@@ -50,6 +50,7 @@ static PyMethodDef functions[] = {
     {"take_method", take_method, METH_VARARGS, "Take the method that serves all operands of an operator."},
     {"set_up_elements", set_up_elements, METH_VARARGS, "Take the class of elements, what makes arrays of them, and types of numbers."},
     {"set_up_items", set_up_items, METH_VARARGS, "Take what serves all other keys and values."},
+    {"transpose", transpose, METH_O, "The view of an array with all axes reversed."},
     {"set_up_containers", set_up_containers, METH_VARARGS, "Take the class of containers, what writes to their leaves, and what knows devices."},
     {"set_up_errors", set_up_errors, METH_O, "Take what names functions in errors that leave, and cuts their tracebacks."},
     {"take_engine", take_engine, METH_VARARGS, "Serve arrays of a backend from now on."},

@@ -87,7 +87,7 @@ static PyObject *is_finite(PyObject *module, PyObject *native)
 }
 
 /* Conditions that a kernel puts on all natives that it's called with. */
-enum { ASKS_UNWATCHED = 1, ASKS_FINITE = 2, ASKS_FIRST = 4 };
+enum { ASKS_UNWATCHED = 1, ASKS_FINITE = 2, ASKS_FIRST = 4, ASKS_INTEGER = 8 };
 
 /* A kernel for natives of which some questions are answered with yes, and one for all others. */
 typedef struct {
@@ -104,7 +104,7 @@ static int answers(PyObject *native, int questions)
     if (questions & ASKS_UNWATCHED && !numpys_of(native) && !has_no_derivative(native)) {
         return 0;
     }
-    if (questions & ~ASKS_UNWATCHED && !floats_of(native, &floats)) {
+    if (questions & (ASKS_FINITE | ASKS_FIRST) && !floats_of(native, &floats)) {
         return 0;
     }
     if (questions & ASKS_FINITE && !are_finite(&floats)) {
@@ -120,7 +120,8 @@ static PyObject *call_guarded(PyObject *self, PyObject *const *args, size_t flag
     int is_usual = fields.type || !(guarded->questions & ASKS_UNWATCHED);
     for (Py_ssize_t i = 0; i < PyVectorcall_NARGS(flags) && is_usual; i++) {
         int is_native = (numpys_type && PyObject_TypeCheck(args[i], numpys_type)) || (fields.type && PyObject_TypeCheck(args[i], fields.type));
-        is_usual = !is_native || answers(args[i], guarded->questions);
+        is_usual = is_native ? answers(args[i], guarded->questions)
+                             : !(guarded->questions & ASKS_INTEGER) || PyLong_CheckExact(args[i]);
     }
     return call_kernel(is_usual ? guarded->kernel : guarded->otherwise, args, flags, keywords);
 }

@@ -4,8 +4,8 @@
 /* What serves the keys that nothing here does, what says whether a value is the view that a key shows already, and whether
    an error is an engine's refusal. */
 static PyObject *get_otherwise = NULL, *set_otherwise = NULL, *delete_item = NULL, *is_stored = NULL,
-                *is_refusal = NULL;
-static PyObject *text_get_item, *text_set_item;
+                *is_refusal = NULL, *transpose_otherwise = NULL;
+static PyObject *text_get_item, *text_set_item, *text_get_transpose;
 
 /* What a key is to an engine that takes it as NumPy does: nothing, or what leaves an axis or more, or a number perhaps. */
 enum { OTHER_KEY, LEAVES_AXES, LEAVES_NUMBER };
@@ -117,13 +117,22 @@ static PyObject *engine_item(const Engine *engine, PyObject *native, PyObject *k
     return found || !is_refused(engine->handle) ? found : Py_NewRef(Py_NotImplemented);
 }
 
-/* The view of an array that a key shows, whose native is taken over. */
-static PyObject *view_of(Slots *array, PyObject *from, PyObject *native, PyObject *key)
+/* A view of an array, whose native is taken over. */
+static Slots *view_with(Slots *array, PyObject *native)
 {
     Slots *view = (Slots *)wrap_plain(native, array->backend);
     if (view) {
         PyObject *base = array->base && array->base != Py_None ? array->base : (PyObject *)array;
         Py_SETREF(view->base, Py_NewRef(base));
+    }
+    return view;
+}
+
+/* The view of an array that a key shows, whose native is taken over. */
+static PyObject *view_of(Slots *array, PyObject *from, PyObject *native, PyObject *key)
+{
+    Slots *view = view_with(array, native);
+    if (view) {
         view->from = Py_NewRef(from);
         view->key = Py_NewRef(key);
     }
@@ -211,4 +220,24 @@ static PyObject *get_item(PyObject *self, PyObject *key)
     }
     Py_DECREF(native);
     return leave(found, NULL);
+}
+
+/* transpose(array): the view with all axes reversed. */
+static PyObject *transpose(PyObject *module, PyObject *self)
+{
+    Engine *engine;
+    PyObject *native, *found = NULL;
+    if (take_plain(self, &engine, &native)) {
+        PyObject *path = PyDict_GetItemWithError(engine->items, text_get_transpose);
+        found = path ? call_path(path, native, NULL, NULL) : PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
+        Py_DECREF(native);
+        if (found && found != Py_NotImplemented) {
+            return (PyObject *)view_with((Slots *)self, found);
+        }
+    }
+    if (!found && PyErr_Occurred()) {
+        return NULL;
+    }
+    Py_XDECREF(found);
+    return PyObject_CallOneArg(transpose_otherwise, self);
 }

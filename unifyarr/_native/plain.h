@@ -59,7 +59,8 @@ static PyObject *beside(PyObject *native, PyObject *data, const Engine *engine)
     PyObject *stands_for = Py_NotImplemented;
     if (Py_TYPE(data) == numpy_float64) {
         /* Beside an array of its dtype it's what a number of Python's is. */
-        PyObject *dtype = PyObject_CallMethodOneArg(engine->handle, text_dtype, native);
+        PyObject *dtype = engine->native_type == numpy_array ? attribute(native, engine->dtype, text_dtype)
+                                                             : PyObject_CallMethodOneArg(engine->handle, text_dtype, native);
         if (!dtype) {
             return NULL;
         }

@@ -255,19 +255,20 @@ static int intern_item_names(void)
 {
     text_get_item = PyUnicode_InternFromString("get_item");
     text_set_item = PyUnicode_InternFromString("set_item");
-    return text_get_item && text_set_item ? 0 : -1;
+    text_get_transpose = PyUnicode_InternFromString("get_transpose");
+    return text_get_item && text_set_item && text_get_transpose ? 0 : -1;
 }
 
 static PyMappingMethods items = {.mp_subscript = get_item, .mp_ass_subscript = set_item};
 
-/* set_up_items(get_otherwise, set_otherwise, delete_item, is_stored, is_refusal) */
+/* set_up_items(get_otherwise, set_otherwise, delete_item, is_stored, is_refusal, transpose_otherwise) */
 static PyObject *set_up_items(PyObject *module, PyObject *args)
 {
-    PyObject *given[5], **kept[5] = {&get_otherwise, &set_otherwise, &delete_item, &is_stored, &is_refusal};
-    if (!PyArg_ParseTuple(args, "OOOOO", given, given + 1, given + 2, given + 3, given + 4)) {
+    PyObject *given[6], **kept[6] = {&get_otherwise, &set_otherwise, &delete_item, &is_stored, &is_refusal, &transpose_otherwise};
+    if (!PyArg_ParseTuple(args, "OOOOOO", given, given + 1, given + 2, given + 3, given + 4, given + 5)) {
         return NULL;
     }
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         Py_XSETREF(*kept[i], Py_NewRef(given[i]));
     }
     Py_RETURN_NONE;

@@ -8,7 +8,7 @@ from typing import Any
 from .._native import core
 
 # The numbers that the core has for its questions.
-_QUESTIONS = {"unwatched": 1, "finite": 2, "begins with another number than zero": 4}
+_QUESTIONS = {"unwatched": 1, "finite": 2, "begins with another number than zero": 4, "beside integers": 8}
 
 
 def guarded(kernel: Callable[..., Any], otherwise: Callable[..., Any], *questions: str) -> Callable[..., Any]:
@@ -23,7 +23,7 @@ def guarded(kernel: Callable[..., Any], otherwise: Callable[..., Any], *question
     questions
         ``"unwatched"``: no derivative can be taken through them. ``"finite"``: they are a few floats, side by side in
         memory and all finite. ``"begins with another number than zero"``: they are a few floats, the first of which
-        isn't zero.
+        isn't zero. ``"beside integers"``: what else is passed are integers of Python's.
     """
     number = sum(_QUESTIONS[each] for each in questions)
     return otherwise if core is None else core.Guarded(kernel, otherwise, number)

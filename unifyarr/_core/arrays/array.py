@@ -95,12 +95,7 @@ class Array(Operators, Methods, MemoryMethods, Conversions, Protocols, Slots, me
     @property
     def T(self) -> Array:
         """A view with all axes reversed."""
-        if type(self) is Array and running_mode() is None:
-            native = self._backend.items["get_transpose"](self._native)
-            if native is not NotImplemented:
-                # As ``owner`` does, without the call.
-                base = self._base
-                return wrap(native, self._backend, self if base is None else base)
+        # The compiled core serves plain arrays at once.
         if len(self.shape) == 2:
             return above.functions.matrix_transpose(self)  # type: ignore[no-any-return]
         return above.recipes.make_view(capture(self), Window.of_order(self.shape, range(self.ndim)[::-1]))  # type: ignore[no-any-return]

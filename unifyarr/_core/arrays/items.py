@@ -1,4 +1,4 @@
-"""Items of arrays: ``x[key]`` and ``x[key] = value``, as engines do them at once.
+"""Items of arrays: ``x[key]`` and ``x[key] = value``, as engines do them at once, and the transpose ``x.T``.
 
 The compiled core serves the keys that an engine takes as NumPy does, and asks ``get_otherwise`` and ``set_otherwise``
 for all others.
@@ -191,7 +191,9 @@ def delete_item(self: Array, key: object) -> None:
 
 
 if core is not None:
-    core.set_up_items(get_otherwise, set_otherwise, delete_item, _is_stored, is_refusal)
+    _transpose: property = vars(Array)["T"]
+    core.set_up_items(get_otherwise, set_otherwise, delete_item, _is_stored, is_refusal, _transpose.fget)
+    Array.T = property(core.transpose, doc=_transpose.__doc__)  # type: ignore[assignment,method-assign]
     # Python gives a class the slots of sequences, which pandas and torch ask for, once such a method is a function.
     # They stay when that of the core, which is faster, takes its place.
     for _name, _function in (("getitem", get_item), ("setitem", set_item), ("delitem", delete_item)):

@@ -14,7 +14,7 @@ from . import _direct as np
 from . import _pool, elementwise
 from ._bfloat16 import BFLOAT16
 from ._items import get_copy, get_item, set_item
-from ._powers import COMPLEX_POWERS, MANY, power
+from ._powers import COMPLEX_POWERS, power
 
 _DOUBLE, _SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 # Those that NumPy warns of a third argument by place.
@@ -55,7 +55,6 @@ def plain(name: str, kernel: Callable[..., Any]) -> Plain:
 
 
 _finite, _product, _floor_divide = math.isfinite, np.vdot, np.floor_divide
-_remainder = np.remainder
 
 
 def _divide_doubles(x1: np.ndarray, x2: np.ndarray) -> Any:
@@ -69,10 +68,6 @@ def _divide_doubles(x1: np.ndarray, x2: np.ndarray) -> Any:
     return elementwise.floor_divide(x1, x2)
 
 
-def _remainder_by(x: np.ndarray, value: float) -> Any:
-    return NotImplemented if x.nbytes >= _pool.LARGE else _remainder(x, value)
-
-
 def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     """Return a native of data that needs no more than that; decline all others."""
     if dtype is None is device is copy:
@@ -83,20 +78,8 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     return NotImplemented
 
 
-def _integer_quotient_by(x: np.ndarray, value: float) -> Any:
-    return (_floor_divide if type(value) is int else elementwise.floor_divide)(x, value)
-
-
-_pow, _square = np.pow, np.square
-
-
-def _float_power_to(x: np.ndarray, value: float) -> Any:
-    # As ``power`` does, without the call. Of few elements nobody asks for roots.
-    if value == 2:
-        return _square(x)
-    if value == -1 or (value == 0.5 and x.size >= MANY):
-        return power(x, value)
-    return _pow(x, value if type(value) is float else float(value))
+_pow = np.pow
+_integer_quotient = guarded(_floor_divide, elementwise.floor_divide, "beside integers")
 
 
 def _complex_power_to(x: np.ndarray, value: float) -> Any:
@@ -108,7 +91,7 @@ def _power(x1: np.ndarray, x2: np.ndarray) -> Any:
     return _pow(x1, x2) if x1.dtype.kind != "c" else elementwise.pow(x1, x2, out=None)
 
 
-def _of(codes: str, kernel: Callable[..., Any]) -> dict[Any, Any]:
+def _of(codes: str, kernel: Beside | Callable[..., Any]) -> dict[Any, Any]:
     return dict.fromkeys(map(np.dtype, codes), kernel)
 
 
@@ -123,9 +106,9 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "floor_divide": elementwise.floor_divide,
 }
 _BESIDE: dict[str, tuple[dict[Any, Any], Callable[..., Any]]] = {
-    "floor_divide": (_of("bhilqBHILQ", _integer_quotient_by), elementwise.floor_divide),
-    "pow": (_of("efd", _float_power_to) | _of("FD", _complex_power_to), power),
-    "remainder": ({}, _remainder_by),
+    "floor_divide": (_of("bhilqBHILQ", _integer_quotient), elementwise.floor_divide),
+    # Of half precision the operator rounds powers to 0.5 in another way than the ufunc.
+    "pow": (_of("fd", Beside(operator.pow, passed_as=float)) | _of("FD", _complex_power_to), power),
 }
 # Of functions that aren't elementwise.
 OTHERS = {"asarray": Plain(kernel=asarray), "matmul": Plain(_of("?bhilqBHILQefdFD", np.matmul))}
