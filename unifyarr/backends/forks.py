@@ -37,9 +37,9 @@ _taken: dict[int, list[Any]] = {}
 def free_after_fork(lock: Lock, *, patience: float = PATIENCE) -> Lock:
     """Return a lock, which no other thread holds in a process that is forked from now on.
 
-    A fork waits for the thread that holds it, so that the new process finds what the lock guards as it is between two
-    uses. ``patience`` is how long at most: 0 if users' code runs under the lock, which may wait for the fork, and what
-    the lock guards is consistent at any time.
+    A fork waits for the thread that holds the lock, so that the child process finds the guarded state consistent.
+    ``patience`` is the longest wait. It is 0 if users' code runs under the lock, since that may wait for the fork, and
+    the guarded state is always consistent.
     """
     _locks[weakref.ref(lock, _forget)] = patience
     return lock

@@ -1,4 +1,4 @@
-"""Calls of engines in whose middle no handler of a signal may run: what it raised would lose an array.
+"""Calls of engines during which no signal handler may run: an exception raised there would lose an array.
 
 An engine that uses up an array and makes another one of it runs Python of its own in between, as JAX does. Ctrl-C and
 time limits raise exceptions there, and then neither array is left. In an undisturbed call they come at the end.

@@ -1,8 +1,8 @@
-"""What a backend file says about its kernels: native, worked around, by the host, or missing.
+"""Declarations about a backend's kernels: native, with a workaround, on the host, or missing.
 
-A kernel is any callable on native arrays. An engine's own function needs no decoration: it is native. ``Facts`` has all
-that may be said of another one, and the decorators here say most of it. What a kernel does is the same on every engine,
-and stands in its record, ``unifyarr/_core/kernels``.
+A kernel is any callable on native arrays. An engine's own function needs no decoration: it is native. ``Facts`` lists
+everything that can be declared of other kernels, and the decorators here declare most of it. A kernel's semantics are
+the same on every engine: see its record in ``unifyarr/_core/kernels``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 EFFORT = 10_000
 
 
-# What a user of NumPy catches; what engines raise of these classes says what is wrong with an argument.
+# Errors that NumPy users catch. An engine's errors of these classes say clearly which argument is wrong.
 _CLEAR = (TypeError, ValueError, LookupError, ArithmeticError, MemoryError, BufferError, Warning)
 
 
@@ -42,8 +42,8 @@ def kernel_modules(package: str | None, *others: str) -> tuple[ModuleType, ...]:
 def own_error(error: Exception, engines: tuple[str, ...], lack: str) -> type[Exception] | None:
     """Return the class of error to raise for one of an engine's own, ``None`` for an error of anybody else.
 
-    ``engines`` are the modules that the engine's classes are from, beside Python's ``RuntimeError``; ``lack`` is a
-    regular expression for what the engine says where there's no memory.
+    ``engines`` are the modules that define the engine's error classes, beside Python's ``RuntimeError``; ``lack`` is a
+    regular expression for its messages about lack of memory.
     """
     kind = type(error)
     own = kind in (RuntimeError, NotImplementedError, SystemError) or kind.__module__.split(".")[0] in engines
@@ -59,7 +59,7 @@ def check_number(selected: int, given: int) -> None:
 
 
 def described(device: object) -> str:
-    """Return what was passed for a device in words; only what names one is shown itself."""
+    """Describe an argument that was passed for a device; only device names are shown verbatim."""
     return repr(device) if isinstance(device, str) else f"a {type(device).__name__}"
 
 
@@ -98,7 +98,7 @@ def unique_inverse(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scipy_values(name: str, *arrays: np.ndarray) -> np.ndarray:
-    """Return what SciPy's special function gives for arrays of one dtype, in that dtype.
+    """Return the values of SciPy's special function for arrays of one dtype, in that dtype.
 
     SciPy is imported here, at the first call that needs it.
     """
@@ -119,8 +119,8 @@ def scaled_root_mean_square(
 ) -> Any:
     """Return the root of ``eps`` more than the mean square along axes, which stay; no square overflows.
 
-    ``xp`` is NumPy, or what has its functions. ``constant`` returns an array as a constant to derivatives: the result
-    doesn't depend on the scale.
+    ``xp`` is NumPy, or a namespace with its functions. ``constant`` marks an array as constant to derivatives: the
+    result doesn't depend on the scale.
     """
     scale = 1 if 0 in x.shape else xp.clip(xp.amax(xp.abs(constant(x)), axis, keepdims=True), 1, None)
     return scale * xp.sqrt(xp.mean(xp.square(x / scale), axis, keepdims=True) + eps / scale / scale)
@@ -171,12 +171,12 @@ def exchanges(order: np.ndarray, count: int) -> np.ndarray:
 
 
 class Facts(TypedDict, total=False):
-    """What is said of an engine's implementation of a kernel, as attributes of the function."""
+    """Facts about an engine's implementation of a kernel, as attributes of the function."""
 
     # Whether ``kernel(..., out=native)`` writes into ``native`` and returns it.
     support_native_out: bool
-    # The engine's own function, where the kernel does more than that; the dtypes for which it does, and what computes
-    # for others and for these.
+    # The engine's own function, where the kernel does more; the dtypes that need a workaround, and the functions for
+    # other dtypes and for these.
     native: Callable[..., Any]
     gaps: frozenset[Any]
     outside_gaps: Callable[..., Any]
@@ -191,19 +191,19 @@ class Facts(TypedDict, total=False):
     # For which types it returns ``NotImplemented``, and whether it does so inside transformations of the engine.
     declines: Callable[..., bool]
     declines_transformed: bool
-    # Whether only derivatives call it: it gives more than its function does, or what plain calls compute otherwise.
+    # Whether only derivatives call it: it returns more than its function does, or plain calls compute otherwise.
     for_derivatives: bool
-    # Whether graphs on the host have the composition in its place, and what computes arrays of accelerators.
+    # Whether graphs on the host use the composition instead, and the function for arrays on accelerators.
     composed_on_host: bool
     off_host: Callable[..., Any]
-    # What computes the same by the engine's own functions, with their last bits, where its compiler takes the graph.
+    # Equivalent code in the engine's own functions, with the same bits, for graphs that the engine compiles.
     lowered: Callable[..., Any]
     # Whether an elementwise kernel casts its operands itself.
     casts_itself: bool
-    # What computes the same without looking where its arrays are, or with the engine's own errors.
+    # Equivalent code that ignores where its arrays are, or that raises the engine's own errors.
     unplaced: Callable[..., Any]
     plain: Callable[..., Any]
-    # What computes into the buffer of its first operand, or into a window of it.
+    # Versions that write to the buffer of the first operand, or to a window of it.
     destructive: Callable[..., Any]
     into_window: Callable[..., Any]
     # Whether ``set_window`` takes ``apart=True``.
@@ -226,7 +226,7 @@ def state(kernel: Kernel, **facts: Unpack[Facts]) -> Kernel:
 
 
 def facts_of(kernel: Callable[..., Any]) -> Facts:
-    """Return what is said of a kernel."""
+    """Return the declared facts of a kernel."""
     return cast(Facts, vars(kernel))
 
 
@@ -253,7 +253,7 @@ def bound_by(
 ) -> Callable[[Kernel], Kernel]:
     """Declare a function that returns a kernel for known static arguments: faster than passing them at each call.
 
-    What it returns takes no ``out``. A graph binds the kernel by ``in_graph``, if that's given.
+    The function that it returns takes no ``out``. A graph binds the kernel by ``in_graph``, if that's given.
     """
 
     def decorate(kernel: Kernel) -> Kernel:
@@ -267,7 +267,7 @@ def bound_by(
 class Applied:
     """A function with arguments that come after the arrays: ``Applied(torch.cumsum, 0)(x)`` is ``torch.cumsum(x, 0)``.
 
-    Shortcuts call the function itself. Engines take arguments by place sooner than by name.
+    Shortcuts call the function itself. Positional arguments are faster than keyword arguments.
     """
 
     # Whether the function takes the arrays as one tuple.
@@ -292,9 +292,9 @@ class Packed(Applied):
 
 
 def writes_apart(kernel: Kernel) -> Kernel:
-    """Declare that ``set_window`` takes ``apart=True``: what is written to isn't the memory that the value may read.
+    """Declare that ``set_window`` takes ``apart=True``: the target doesn't share memory with the value.
 
-    Graphs ask for it where the array was reshaped, since XLA on the CPU overwrites there what it reads afterwards.
+    Graphs pass it where the array was reshaped, since there XLA on the CPU overwrites elements before it reads them.
     """
     return state(kernel, writes_apart=True)
 
@@ -302,9 +302,9 @@ def writes_apart(kernel: Kernel) -> Kernel:
 def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel], Kernel]:
     """Declare a function that returns a kernel for natives of known dtypes and shapes, or ``None``.
 
-    It gets natives that have them, and the static arguments. What it returns is called on natives alone, by shortcuts:
-    it looks at no dtype and no shape again. It may raise anything, and what it returns may be of any type: the general
-    path takes the call then.
+    It takes natives with dtypes and shapes, and the static arguments. Shortcuts then call the function that it returned
+    on natives alone, without checking dtypes and shapes again. If it raises, or returns something of another type, the
+    call takes the general path.
     """
 
     def decorate(kernel: Kernel) -> Kernel:
@@ -316,9 +316,9 @@ def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel
 def declines(when: Callable[..., bool], *, transformed: bool = False) -> Callable[[Kernel], Kernel]:
     """Declare for which types a kernel returns ``NotImplemented``, which it does by itself.
 
-    ``when`` takes what the kernel takes, with types in place of arrays: ``x.shape``, and ``x.dtype`` as NumPy has it. A
-    compiled function is traced without running kernels, and a kernel in its graph can't decline any more.
-    ``transformed`` says that it declines all calls inside transformations of the engine, as ``grad``.
+    ``when`` takes the kernel's arguments, with types in place of arrays: ``x.shape``, and ``x.dtype`` as in NumPy. A
+    compiled function is traced without running kernels, so a kernel in its graph can't decline any more.
+    ``transformed`` declines all calls inside the engine's transformations, such as ``grad``.
     """
 
     def decorate(kernel: Kernel) -> Kernel:
@@ -379,7 +379,7 @@ def fills_gaps(native: Callable[..., Any], gaps: Iterable[Any], reason: str) -> 
                 return native(x, *arrays, **arguments)
             return native(x, *arrays, out=out, **arguments)
 
-        # Which the workaround may have.
+        # The workaround may have set it.
         kernel.__dict__.pop("plain", None)
         state(kernel, native=native, gaps=gaps, outside_gaps=native, within_gaps=workaround)
         return worked_around(reason)(kernel)  # type: ignore[return-value]
@@ -392,8 +392,8 @@ def bits(
 ) -> tuple[tuple[int, ...], np.dtype[Any], tuple[int, ...]]:
     """Return how an array of one dtype is read as another one by an engine's cast of bits, which takes real numbers.
 
-    The parts of complex numbers along a last axis, and bools as bytes: in what shape the cast takes them, to which
-    dtype, and the shape of what it gives. The cast adds a last axis for smaller numbers, and uses one up for greater.
+    Real and imaginary parts along a last axis, and bools as bytes: the shape that the cast takes, its dtype, and the
+    shape of its result. A cast to smaller numbers adds a last axis, and a cast to greater ones removes one.
     """
     given, wanted = _unit(before), _unit(after)
     nbytes = math.prod(shape) * before.itemsize

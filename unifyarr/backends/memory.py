@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-# What addresses are multiples of: XLA, which compiles for JAX and TensorFlow, copies what lies elsewhere.
+# The alignment of buffers. XLA, which compiles for JAX and TensorFlow, copies unaligned ones.
 ALIGNMENT = 64
 # From so many bytes on it pays, and beyond so many NumPy says itself that there's no such memory.
 SMALLEST, LARGEST = 2**14, 2**40
@@ -45,7 +45,7 @@ def aligned_part(memory: np.ndarray, nbytes: int) -> np.ndarray:
 
 
 def reads_marks(max_version: tuple[int, int] | None) -> bool:
-    """Return whether a consumer of that version of DLPack reads what says that memory must not be written."""
+    """Return whether a consumer of that version of DLPack reads the read-only flag."""
     return max_version is not None and tuple(max_version) >= (1, 0)
 
 
@@ -54,10 +54,10 @@ def export(
 ) -> object:
     """Return a DLPack capsule of an array of NumPy's: of its memory if that may be written, else of a copy.
 
-    ``writable`` says that the memory is the engine's, which writes it in place; ``read_only`` says that nobody may
-    write to it all the same. A copy of what is read-only is marked, so that no write is lost silently. With
-    ``copy=False``, memory that must not be written is exported with a mark. Some consumers don't obey marks, so that
-    only those who insist on the memory get it. The rest of the ``request`` is what ``__dlpack__`` takes.
+    ``writable`` means that the engine writes the memory in place; ``read_only`` means that it must not be written all
+    the same. A copy of read-only memory is flagged, so that no write is lost silently. With ``copy=False``, read-only
+    memory is exported with the flag. Some consumers ignore flags, so only an explicit ``copy=False`` gets the memory
+    itself. The rest of the ``request`` are the arguments of ``__dlpack__``.
     """
     shares = writable and not read_only
     # A consumer that knows no negative strides may end the process.

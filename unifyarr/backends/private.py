@@ -156,7 +156,7 @@ def private(name: str, owner: Any = None) -> Any:
 
 
 def lost(name: str) -> None:
-    """Note that what has a private name isn't what it was in the versions that were tested."""
+    """Note that a private name isn't what it was in the versions that were tested."""
     _found[name] = False
 
 

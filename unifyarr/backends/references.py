@@ -1,7 +1,7 @@
-"""Whether a count of references proves that nothing else refers to an object.
+"""Whether a reference count proves that nothing else refers to an object.
 
 An array of an immutable engine is changed in its own memory only if nothing else refers to it, according to
-``sys.getrefcount``. Whether that can be trusted is tested when the package is imported. In doubt arrays are copied.
+``sys.getrefcount``. Whether the count can be trusted is tested at import. In doubt arrays are copied.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ A third party's backend subclasses ``Backend``, which is generic in the engine's
         name = "cupy"
         ...
 
-What is abstract must be there; with ``@final`` a type checker says what is missing. What isn't abstract has the default
-that the rest of the package assumes. Loading a backend checks all of it once: see ``check.py``. The members are in
+Abstract members are required: with ``@final`` a type checker reports a missing one. The others have the default that
+the rest of the package assumes. ``check.py`` checks all members once, when a backend is loaded. The members are in
 groups, a file each: abilities, values, memory, devices, tracing, compiling, transforming, looping, deferring, speed. A
 property here may be a class attribute there.
 """

@@ -1,4 +1,4 @@
-"""What an engine may lack: one list, each with what the frontend does then."""
+"""Abilities that an engine may lack, in one list, each with what the frontend does without it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def is_numpys(dtype: np.dtype[Any]) -> bool:
 
 
 class Ability(Enum):
-    """What an engine may lack. ``without`` says what the frontend does then, and ``attribute`` how a backend says so.
+    """An ability that an engine may lack.
+
+    ``without`` says what the frontend does then, and ``attribute`` how a backend declares it.
 
     The frontend asks the attributes and methods that are named, and nothing else: no engine's name. Tests ask
     ``Backend.lacks``.
@@ -97,27 +99,28 @@ class Abilities(ABC):
     def mutable(self) -> bool:
         """Whether native arrays are written in place, unless ``can_write`` says no for a single one."""
 
-    # Whether the engine has variables: natives that are written in place on an engine whose arrays aren't.
+    # Whether the engine has variables: natives that can be written in place although its arrays can't.
     has_variables: bool = False
-    # Whether the engine can mark a native array as read-only, so that ``broadcast_to`` and ``diagonal`` give native
-    # views. Elsewhere these are views of ours.
+    # Whether the engine can mark a native array as read-only, so that ``broadcast_to`` and ``diagonal`` return native
+    # views. Otherwise our own views are used.
     has_read_only_views: bool = False
-    # Whether natives have strides, which ``strides`` tells. Elsewhere arrays are C-contiguous.
+    # Whether natives have strides, as ``strides`` returns. Otherwise arrays are C-contiguous.
     has_strides: bool = False
-    # Whether ``get_window`` gives a native view where a step is negative, on an engine whose arrays are written.
+    # Whether ``get_window`` returns a native view for a negative step, on an engine whose arrays are mutable.
     has_negative_steps: bool = True
-    # Whether values are at hand. A lazy engine computes them at each look. The frontend looks only for what a user
-    # asked: a number, a comparison, the place of an element.
+    # Whether values are available at once. A lazy engine computes them each time they are read, so the frontend reads
+    # only the values that a user asked for: a number, a comparison, the index of an element.
     has_values: bool = True
-    # Whether all lengths are known. Elsewhere ``shape`` has ``None`` for a length that only values decide.
+    # Whether all lengths are known. Otherwise ``shape`` has ``None`` for a length that depends on values.
     has_shapes: bool = True
-    # Whether the engine warns of values as ``np.errstate`` says. Where it doesn't, the host doesn't either.
+    # Whether the engine's floating-point warnings follow ``np.errstate``. If not, kernels on the host don't warn
+    # either.
     warns: bool = False
     # Whether the engine ever records gradients of its arrays.
     differentiates: bool = True
-    # Whether there are ``vjp``, ``jvp`` and ``vmap``.
+    # Whether the engine has ``vjp``, ``jvp`` and ``vmap``.
     can_transform: bool = False
-    # Whether there is ``compiled``. Elsewhere the steps of a program run one by one, on buffers that are used again.
+    # Whether the engine has ``compiled``. Otherwise the steps of a program run one by one, in reused buffers.
     can_compile: bool = False
     # Whether several threads may call the engine at once.
     has_threads: bool = True

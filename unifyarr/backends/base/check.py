@@ -1,4 +1,4 @@
-"""What a class lacks of the contract, found when the backend is loaded."""
+"""Members of the contract that a backend lacks, found when it is loaded."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _KINDS: dict[str, tuple[type, str]] = {
     **dict.fromkeys(_MAPPINGS, (Mapping, "a mapping from names to functions")),
     **dict.fromkeys(_FLAGS, (bool, "a bool")),
 }
-# What the elements of some of them are.
+# Types of their elements, for some members.
 _ELEMENTS: dict[str, type] = {"native_types": type, "modules": ModuleType}
 
 
@@ -88,7 +88,7 @@ def _described(value: object) -> str:
 
 
 def _incomplete(cls: type[Backend[Any]]) -> Iterator[str]:
-    """Yield abilities without their members, and members without what says that they're there."""
+    """Yield abilities whose members are missing, and members whose ability isn't declared."""
     for ability, members in WITH.items():
         has, own = getattr(cls, ability), [name for name in members if _is_own(cls, name)]
         if has is True and len(own) < len(members):
@@ -107,7 +107,7 @@ def _is_own(cls: type[Backend[Any]], name: str) -> bool:
     return inspect.getattr_static(cls, name) is not inspect.getattr_static(Backend, name)
 
 
-# What says now what members of earlier versions said.
+# Members of earlier versions, and their replacements.
 _EARLIER = {
     "fast": "plain_way returns how functions are computed, and items has what is done at once for keys",
     "fast_forms": "plain_way returns how each function is computed",
@@ -116,7 +116,7 @@ _EARLIER = {
 
 
 def _unknown(cls: type[Backend[Any]]) -> Iterator[str]:
-    """Yield public names that nobody asks for: misspelt ones, mostly."""
+    """Yield public names that aren't in the contract: misspelt ones, mostly."""
     # Only an error needs it, and it takes as long to import as all of the contract.
     from difflib import get_close_matches
 

@@ -15,33 +15,33 @@ from .memory import Memory
 
 
 class Compiling(Memory[Native], Devices[Native]):
-    """What a compiled function of ours needs of the engine."""
+    """Members that compiled functions need."""
 
     def compiled(
         self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False
     ) -> Callable[..., Any]:
         """Return a function of natives, which returns new natives, compiled as a whole, where ``can_compile``.
 
-        ``donate`` maps the place of each argument that may be used up to the number of the result that is for its
-        memory. An engine that uses it takes an empty list ``results`` in each call of such a function, to which it adds
-        the results in the step that uses up the arguments: those for their memory first, in the order of the arguments.
-        ``exact`` asks for just what the kernels do one by one, errors included. A function that isn't compiled as a
-        whole after all has an attribute ``refusal``, a text that says why.
+        ``donate`` maps the index of each argument that may be donated to the index of the result that takes its memory.
+        An engine that donates takes an empty list ``results`` in each call of such a function. It adds the results to
+        that list in the step that uses up the arguments: first those in donated memory, in the order of the arguments.
+        ``exact`` asks for exactly what the kernels compute one by one, errors included. A function that couldn't be
+        compiled as a whole has an attribute ``refusal``, a text that says why.
         """
         raise BackendFeatureError(f"{type(self).__module__} compiles no functions as a whole")
 
     def cache_key(self, native: Native) -> Hashable:
-        """Return what two natives have equal if one can stand for the other in whatever is compiled for it."""
+        """Return a cache key: equal for two natives if code compiled for one is valid for the other."""
         strides = self.strides(native) if self.mutable else None
         return (tuple(self.shape(native)), self.dtype(native), self.device(native), strides)
 
-    # What calls of compiled functions read of natives in place of their keys: attributes of the first of
-    # ``native_types``, or calls such as ``"stride()"``, each with how it's compared: ``"=="``, or ``"is"`` first where
-    # that takes less time and most natives have the same object. Natives that have all of them equal have equal keys.
+    # Reads that compiled functions compare instead of cache keys: attributes of the first of ``native_types``, or calls
+    # such as ``"stride()"``. Each is compared by ``"=="``, or by ``"is"`` first where that is faster and most natives
+    # share the object. Natives that agree in all of them have equal cache keys.
     cache_reads: Mapping[str, str] = {}
 
     def as_constant(self, native: Native) -> Any:
-        """Return what stands for a constant inside a function while that is compiled as a whole, or exported.
+        """Return the form of a constant to use inside a function while it is compiled as a whole, or exported.
 
         By default the native itself. Some engines make an argument of it, which their compiler knows nothing of.
         """
@@ -52,8 +52,8 @@ class Compiling(Memory[Native], Devices[Native]):
     ) -> list[tuple[tuple[int, ...], np.dtype[Any]]] | None:
         """Return the shapes and dtypes of the arrays that a function returns, for arrays of types; no values.
 
-        ``types`` have ``shape`` and ``dtype``. What the function raises is raised. ``None``, the default, where the
-        engine can't tell without a run.
+        ``types`` have ``shape`` and ``dtype``. Errors of the function are passed on. ``None``, the default, means that
+        the engine can't tell without a run.
         """
         return None
 
@@ -67,9 +67,9 @@ class Compiling(Memory[Native], Devices[Native]):
     def observed(self, function: Callable[..., Any], natives: Sequence[Native], link: Native | None) -> Any:
         """Have a function called with the values of natives, as NumPy's arrays, where the engine hides values.
 
-        A program that the engine compiles calls it each time that it runs. With a ``link``, a 0-d int32, the function
-        takes its value first, and returns another one: return that as a native. So calls have an order, and none is
-        left out. Without, what the function returns doesn't count.
+        A program that the engine compiles calls it on each run. With a ``link``, a 0-d int32, the function takes its
+        value first and returns a new one: return that as a native. The chain of links orders the calls, and none is
+        left out. Without a ``link``, the function's result is ignored.
         """
         raise BackendFeatureError(
             f"{type(self).__module__} hides the values of arrays here, and calls no function with them: print and "
@@ -81,14 +81,14 @@ class Compiling(Memory[Native], Devices[Native]):
     ) -> Any:
         """Return a function of natives in a format of the engine's, for arrays of types (with ``shape`` and ``dtype``).
 
-        A first length that is ``None`` may be any, one for all arrays. ``names`` are those of the arguments. The
-        function computes what it returns from its arguments and constants alone, and ``while_loop`` and ``switch`` are
-        asked for loops and branches.
+        A first length of ``None`` may be any length, the same for all arrays. ``names`` are the names of the arguments.
+        The function computes its results from its arguments and constants only, and uses ``while_loop`` and ``switch``
+        for loops and branches.
         """
         raise BackendFeatureError(f"{type(self).__module__} exports no functions to {to!r}")
 
     def from_length(self, length: Any, dtype: np.dtype[Any]) -> Native:
-        """Return a 0-d native of what follows from a length, which in ``exported`` may be one of the engine's own."""
+        """Return a 0-d native computed from a length, which in ``exported`` may be the engine's symbolic length."""
         raise BackendFeatureError(f"{type(self).__module__} exports no functions")
 
     def graph_compilers(self) -> Mapping[str, GraphCompiler]:
@@ -98,11 +98,11 @@ class Compiling(Memory[Native], Devices[Native]):
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a compiled function of arrays of types (with ``shape`` and ``dtype``) holds.
 
-        What it holds beside its inputs is meant. ``None``: the engine doesn't tell.
+        The memory of inputs isn't counted. ``None`` means that the engine doesn't tell.
         """
         return None
 
-    # Whether calls return before their results are computed, so that an error may come later.
+    # Whether calls return before their results are computed, so that an error may be raised later.
     computes_later: bool = False
 
     def wait(self, natives: Any) -> None:

@@ -1,4 +1,4 @@
-"""What an engine does that computes values when they are asked for, and may keep arrays in chunks. All is optional.
+"""Optional members of lazy engines, which compute values on demand and may keep arrays in chunks.
 
 Elsewhere an array has one chunk, and its values are there.
 """

@@ -15,8 +15,8 @@ from .values import Values
 class Devices(Values[Native]):
     """Devices, by names that are the same for users of every engine: ``"cpu"``, ``"gpu:0"``.
 
-    An array that lies on several devices has an object of the engine's in the place of a name. The package compares
-    what it gets for devices by equality, and never looks into it.
+    An array on several devices has an object of the engine's in place of a device name. The package compares devices by
+    equality only, and treats them as opaque.
     """
 
     @abstractmethod
@@ -32,7 +32,7 @@ class Devices(Values[Native]):
         """Return the engine's own device for a name or for an own one; ``DeviceError`` for anything else."""
 
     def place_beside(self, native: Native) -> Any:
-        """Return what ``as_device`` takes for data that a call combines with an array, ``None`` for the default device.
+        """Return the device for data combined with an array, as for ``as_device``; ``None`` is the default one.
 
         By default it's the array's own device.
         """
@@ -43,7 +43,7 @@ class Devices(Values[Native]):
         return self.device(first) == self.device(second)
 
     def meeting(self, devices: Iterable[Any]) -> Any:
-        """Return the device of what is computed from arrays on several ones, ``None`` where they can't meet."""
+        """Return the device of a result computed from arrays on several devices, or ``None`` if they can't be mixed."""
         found = set(devices)
         return found.pop() if len(found) == 1 else None
 

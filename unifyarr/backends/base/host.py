@@ -1,4 +1,4 @@
-"""What compiled functions need of an engine to compute on its arrays where they lie, by NumPy's loops."""
+"""Facts that compiled functions need to run NumPy's loops on an engine's arrays, in place on the host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 class DenseFunction(NamedTuple):
     """A function in C on dense memory: ``void (int64_t count, const T *from, T *to, int64_t mode)``.
 
-    Its results may replace what it reads, and none of them depends on where in the memory it is.
+    Its results may overwrite its inputs, and no result depends on where in memory it lies.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class HostLoops(NamedTuple):
         The exponents, as numbers, of which the kernel ``pow`` computes the power as a product of 64-bit and 32-bit
         floats: 2.0 as ``x * x``, 3.0 as ``(x * x) * x``.
     dense
-        For each kernel that the engine computes by a function in C, with bits of its own, what finds that function: a
-        callable of the dtype of array and result. It returns ``None`` if there's none, or if the bits aren't the same.
+        For each kernel that the engine computes by a C function, with other bits than NumPy's, a look-up of that
+        function by the dtype of array and result. It returns ``None`` if there's none, or if the bits differ.
     exchange
         The class attribute ``__dlpack_c_exchange_api__`` of the engine's arrays, ``None`` where they lack it.
     to_numpy
@@ -49,7 +49,7 @@ class HostLoops(NamedTuple):
     is_plain
         A function that returns whether kernels do nothing but compute values of natives: no derivative is taken, say.
     note_write
-        A function that is told of a native, perhaps a caller's, that was written without the engine.
+        A function to call with a native, perhaps a caller's, that was written without the engine.
     num_threads
         A function that returns how many threads the engine computes with.
     """

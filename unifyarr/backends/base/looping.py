@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ._native import Native
 from .values import Values
 
-# Takes what is carried, a row of each array that is looped over, and what's the same at each step; returns what is
-# carried on, and its own results.
+# Takes the carry, a row of each array that is looped over, and the loop invariants; returns the next carry and the
+# results of the step.
 Step = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
 
 
@@ -51,7 +51,7 @@ class Looping(Values[Native]):
         length: int,
         reverse: bool,
     ) -> tuple[list[Native], list[Native]] | None:
-        """Return what is carried after all steps, and the results of the steps, each along a new first axis.
+        """Return the carry after all steps, and the results of the steps, stacked along a new first axis.
 
         ``types`` has the ``shape`` and ``dtype`` of each result of one step. ``reverse`` begins with the last row; the
         result for a row has the place of that row.
@@ -65,14 +65,14 @@ class Looping(Values[Native]):
         state: Sequence[Native],
         constants: Sequence[Native],
     ) -> list[Native] | None:
-        """Return what is carried once the condition, a 0-d native of bools, is false.
+        """Return the carry once the condition, a 0-d bool native, is false.
 
-        Both functions take what is carried, and behind it what's the same at each step.
+        Both functions take the carry, followed by the loop invariants.
         """
         return None
 
     def switch(
         self, index: Native, branches: Sequence[Callable[..., list[Native]]], operands: Sequence[Native]
     ) -> list[Native] | None:
-        """Return what one of several functions of the operands returns; ``index`` is a 0-d int32 within bounds."""
+        """Call one of several functions on the operands; ``index`` is a 0-d int32 within bounds."""
         return None

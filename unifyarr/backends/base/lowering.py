@@ -1,4 +1,4 @@
-"""What compiled functions need of an engine that compiles parts of a graph by itself."""
+"""Facts that compiled functions need about an engine that compiles parts of a graph itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class GraphCompiler(NamedTuple):
     dtypes
         The names of the dtypes that it compiles.
     is_default
-        A function that returns whether it takes what lies on one of the engine's own devices, though nobody asked.
+        A function that returns whether arrays on one of the engine's devices are compiled by default.
     layout
         A function that returns how a native lies in memory, as a key.
     stand_in
@@ -22,7 +22,7 @@ class GraphCompiler(NamedTuple):
         native without values, on which kernels run.
     results
         A function of a function and stand-ins. It returns the list of what the function returns, stand-ins too, or
-        ``None`` if the function asks for values or does what the compiler doesn't follow.
+        ``None`` if the function reads values or does anything else that the compiler can't trace.
     compiled
         A function of a function, natives, and a map from results to arguments. It returns a compiled function of
         natives of these types, strides and devices, that writes the named results to these arguments and returns the
@@ -30,7 +30,7 @@ class GraphCompiler(NamedTuple):
     is_plain
         A function that returns whether kernels do nothing but compute values of natives: no derivative is taken, say.
     note_write
-        A function that is told of a native, perhaps a caller's, that was written without the engine.
+        A function to call with a native, perhaps a caller's, that was written without the engine.
     """
 
     dtypes: Set[str]

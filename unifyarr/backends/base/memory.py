@@ -1,4 +1,4 @@
-"""Which natives are written in place, what memory they have, and who shares it."""
+"""Members about memory: which natives are mutable, where they lie, and which share memory."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Memory(Values[Native]):
         return self.has_negative_steps or all(step > 0 or length < 2 for _, step, length in window)
 
     def as_stored(self, old: Native, new: Native) -> Native:
-        """Return what stands in an array for a native that replaces another one, where nothing is written in place."""
+        """Return the native that an array stores when it replaces another one, on an engine with immutable arrays."""
         return new
 
     # -- memory that NumPy has too ------------------------------------------------------------------------------------
@@ -117,11 +117,11 @@ class Memory(Values[Native]):
         return np.array(self.to_numpy(native))
 
     def borrow_numpy(self, array: np.ndarray) -> Native:
-        """Return a native array that may share the memory of NumPy's, which nobody writes to as long as it is used."""
+        """Return a native array that may share NumPy's memory, which must not change while it is used."""
         return self.from_numpy(array, copy=False)
 
     def compiled_argument(self, array: np.ndarray) -> Any:
-        """Return what a compiled function takes for an array of NumPy's, which nobody writes to before it has run.
+        """Return a compiled function's argument for a NumPy array, which doesn't change before the function has run.
 
         By default what ``borrow_numpy`` returns. An engine that takes NumPy's arrays as they are saves that step.
         """

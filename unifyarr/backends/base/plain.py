@@ -39,21 +39,20 @@ class Beside(NamedTuple):
     """How a Python number stands beside natives of a dtype."""
 
     kernel: Kernel
-    # Which integers may stand there, by default all of 64 bits, as no others come here, and whether floats may.
+    # Bounds of the integers that are allowed, by default all of 64 bits, and whether floats are allowed.
     least: int | None = None
     most: int | None = None
     floats: bool = True
-    # Whether it's passed as a float, if that is the class, or as the native that a function returns for it; that may
-    # return ``None`` to decline.
+    # Conversion of the number: the class ``float``, or a function that returns a native for it, or ``None`` to decline.
     passed_as: Callable[[Any], Any] | None = None
-    # Whether the kernel takes the native first where the number stands on the left.
+    # Whether the kernel takes the native first when the number is the left operand.
     turned: bool = False
 
 
 class Plain(NamedTuple):
     """Where an engine computes plain calls of a function in other ways than those that are learnt.
 
-    What isn't given is learnt from the function's kernel, for each dtype at its first call.
+    Missing facts are learnt from the function's kernel, at the first call for each dtype.
     """
 
     # Kernels by the dtype that all natives have, or by a pair of dtypes, and the kernel of all others.
@@ -64,24 +63,24 @@ class Plain(NamedTuple):
     rest_right: Beside | Kernel | None = None
     left: Table = _NONE
     rest_left: Beside | Kernel | None = None
-    # By the dtype of the target and all operands, kernels that take ``out=``, which they return. Of NumPy's own there
-    # may be one for all other dtypes, which reads what overlaps the target before it writes.
+    # Kernels that take ``out=`` and return it, by the dtype of the target and all operands. NumPy may have one kernel
+    # for all other dtypes, which reads operands that overlap the target before it writes.
     into: Table = _NONE
     into_any: Kernel | None = None
-    # Whether they take the target after the operands, by its place.
+    # Whether they take the target as a positional argument, after the operands.
     by_place: bool = False
     # By that dtype, kernels that compute in the place of the first of two operands, and return it. A pair of dtypes has
     # the same one, which casts operands of the second dtype as the standard does.
     in_place: Table = _NONE
-    # What writes to a target that these don't serve, of two operands, the second of which may be ``None``, and the
-    # target: it returns whether it has done that.
+    # Fallback for other targets. It takes two operands, the second of which may be ``None``, and the target, and
+    # returns whether it has written the result.
     into_otherwise: Callable[..., bool] | None = None
     # By that dtype, kernels of a list of natives, and a list of others or a float, that compute in the place of the
     # first ones. An engine whose arrays are immutable gives a function of one list or two, which returns a list of new
     # natives, or ``False`` to decline.
     several: Table = _NONE
     together: Kernel | None = None
-    # What serves natives of ``Backend.large`` bytes or more. Its last argument says which operands may be written over.
+    # Kernel for natives of ``Backend.large`` bytes or more. Its last argument says which operands may be overwritten.
     large: Kernel | None = None
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 
 class Core(NamedTuple):
-    """A generalized ufunc; if it ``refuses`` what is invalid, that's an error, and other flags are ignored."""
+    """A generalized ufunc; if it ``refuses`` invalid values, they raise an error, and other flags are ignored."""
 
     ufunc: Any
     refuses: bool = False

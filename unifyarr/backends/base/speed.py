@@ -1,4 +1,4 @@
-"""What makes calls and writes faster, and changes nothing else."""
+"""Members that make calls and writes faster, and change nothing else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Speed(Values[Native]):
         """
         return LEARNT
 
-    # What the engine does at once for items of arrays. All decline by NotImplemented, or False for a write: always, if
+    # Fast paths of the engine for items of arrays. All decline by NotImplemented, or False for a write: always, if
     # a key or a value is of a type that they don't know. Keys and values hold natives in place of arrays.
     # "get_item"(native, key): for a basic key, the native view; of one element a number that ``as_native`` takes.
     # "get_copy"(native, key): for any other key, a native in memory of its own, or a number.
@@ -45,25 +45,25 @@ class Speed(Values[Native]):
     ) -> Callable[..., Any] | None:
         """Return an elementwise kernel that casts its operands itself; ``None`` where each is cast by another call.
 
-        ``inputs`` returns for operands to which dtypes they are cast, or raises what is wrong with them. That follows
-        from dtypes and shapes: an engine that compiles the kernel for these asks when it does so.
+        ``inputs`` takes the operands and returns the dtypes to cast them to, or raises if they are invalid. It depends
+        on dtypes and shapes only, so an engine that compiles the kernel per signature calls it at compile time.
         """
         return None
 
-    # Return what plain natives share that have the same dtype, shape and strides, and no other natives do outside of
-    # traces; or raise for these. Where it's ``None``, calls ask for ``dtype`` and ``shape``, and look at the type.
+    # Return a key for a plain native: equal for natives of the same dtype, shape and strides, and only for those
+    # outside of traces. It raises for other natives. Where it's ``None``, calls read ``dtype`` and ``shape``, and check
+    # the type.
     type_key: Callable[[Any], Hashable] | None = None
 
     # Return what plain natives share that lie on the same device, and no others do, for an engine without ``type_key``.
     # Where it's ``None``, calls that make arrays or numbers beside operands aren't known if there are several devices.
     device_key: Callable[[Any], Hashable] | None = None
 
-    # Return what plain natives share that have the same dtype, and no others do. Where it's ``None``, the identity of
-    # their dtype is asked for.
+    # Return a key for the dtype of a plain native. Where it's ``None``, the identity of the dtype is used.
     dtype_key: Callable[[Any], Hashable] | None = None
 
     def method(self, kernel: Callable[..., Any], *, in_place: bool = False) -> Any:
-        """Return what does on natives the same as ``kernel(x, ...)``, sooner: where the engine's methods are.
+        """Return a faster equivalent of ``kernel(x, ...)`` on natives, where the engine has methods.
 
         With ``in_place`` it writes the result to the first native, which has its dtype and shape, and returns that;
         ``None`` where the engine has no such method.
@@ -71,7 +71,7 @@ class Speed(Values[Native]):
         return None if in_place else kernel
 
     def elementwise_operand(self, array: np.ndarray) -> Any:
-        """Return what elementwise kernels take beside a native for NumPy's values, which the caller may change later.
+        """Return the operand that elementwise kernels take for a NumPy array, whose caller may change it later.
 
         By default that is a native array with a copy of the values.
         """
@@ -98,8 +98,8 @@ class Speed(Values[Native]):
     # ``None``, "get_item" is asked, whose number stands for an array.
     number_of: Callable[[Any], Any] | None = None
 
-    # From a plain native to an array of NumPy's in its memory, which both may write; ``None`` in doubt. Where it isn't
-    # there, an engine that writes its natives is asked what it knows of one.
+    # Return a NumPy array in the memory of a plain native, which both may write, or ``None`` in doubt. Where this is
+    # missing, the engine's other members are used for mutable natives.
     memory_of: Callable[[Any], np.ndarray | None] | None = None
 
     # From a plain native to an array of NumPy's with its values, in memory of its own; ``None`` in doubt. Where it
@@ -107,7 +107,7 @@ class Speed(Values[Native]):
     values_of: Callable[[Any], np.ndarray | None] | None = None
 
     def layout_key(self, native: Native) -> Hashable:
-        """Return what natives of one shape share if they have the same strides; by default the strides."""
+        """Return a key for the layout of natives of one shape, by default the strides."""
         return self.strides(native)
 
     # The name of an attribute of natives that raises for those which mustn't be written. With it, and with the table of
@@ -138,13 +138,13 @@ class Speed(Values[Native]):
     def destructive(self, kernel: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return the twin of a kernel whose result takes the memory of its first array, ``None`` if there is none.
 
-        Beside what the kernel takes, the twin takes a list ``results``, to which it adds the result in the very step
-        that uses up the array: an interrupt finds either the array or the result.
+        The twin also takes a list ``results``. It adds the result in the same step that uses up the array, so that an
+        interrupt finds either the array or the result.
         """
         return None
 
     def updating(self, kernel: Callable[..., Any]) -> Callable[..., Any] | None:
-        """Return what updates windows of an array by an elementwise kernel, that one operand beside it goes into.
+        """Return a function that updates windows of an array by an elementwise kernel and an operand.
 
         It takes a window and the order of its axes, and returns two functions of the array and the operand, whose
         result is the new array, made in one step. The second one is destructive, as ``destructive`` has it. ``None``

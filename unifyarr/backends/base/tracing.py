@@ -10,7 +10,7 @@ from .values import Values
 
 
 class Tracing(Values[Native]):
-    """What the engine does to functions itself: ``jax.jit``, ``tf.function``, autograd."""
+    """The engine's own transformations of functions: ``jax.jit``, ``tf.function``, autograd."""
 
     @abstractmethod
     def trace(self) -> object | None:
@@ -19,11 +19,11 @@ class Tracing(Values[Native]):
         Two calls in one trace return the same object. It doesn't keep the trace alive.
         """
 
-    # What ``trace_state`` returns where no trace runs.
+    # The value of ``trace_state`` outside of traces.
     no_trace: object = None
 
     def trace_state(self) -> object:
-        """Return what is ``no_trace`` where no trace runs in this thread, and nothing else: each fast call asks."""
+        """Return ``no_trace`` exactly where no trace runs in this thread; each fast call asks."""
         return self.trace()
 
     # An object whose attribute ``value`` is what ``trace_state()`` returns, of an immutable engine with a ``type_key``:
@@ -31,7 +31,7 @@ class Tracing(Values[Native]):
     trace_cell: Any = None
 
     def stages(self) -> bool:
-        """Return whether what is computed now becomes part of a program that runs later, and more than once."""
+        """Return whether operations are now recorded for a program that runs later, perhaps more than once."""
         return self.trace() is not None
 
     @abstractmethod
@@ -39,13 +39,13 @@ class Tracing(Values[Native]):
         """Return whether a native array stands for values that are not known yet."""
 
     def knows_values(self, native: Native) -> bool:
-        """Return whether a look at a native's values costs no computation: what is optional does without, elsewhere."""
+        """Return whether reading a native's values is free; if not, optional checks skip them."""
         return self.has_values and not self.is_traced(native)
 
     def hides_values(self, native: Native) -> bool:
         """Return whether a native's values are unknown inside ``vjp``, ``jvp`` and ``vmap``; by default if it's traced.
 
-        Some engines know the values of what a gradient is taken through.
+        Some engines know the values of arrays that a gradient is taken through.
         """
         return self.is_traced(native)
 

@@ -15,8 +15,8 @@ Function = Callable[..., Any]
 class Transforming(Values[Native]):
     """The engine's own ``grad``, ``vmap`` and their like, which ``backend=`` takes; without, that of another engine.
 
-    A function that is transformed takes native arrays and returns two lists of such: of results, which are
-    transformed, and of what goes along. Gradients of complex arrays are as JAX defines them.
+    A transformed function takes native arrays and returns two lists of natives: the results, which are transformed, and
+    auxiliary outputs, which aren't. Gradients of complex arrays follow JAX's convention.
     """
 
     # Kernels that replace those of the same names where the engine transforms a function: pure ones, for kernels that
@@ -26,7 +26,7 @@ class Transforming(Values[Native]):
     def vjp(
         self, function: Function, arrays: Sequence[Native], once: bool
     ) -> tuple[list[Native], list[Native], Callable[[Sequence[Native]], list[Native]]]:
-        """Return the results, what goes along, and a function from cotangents of the results to gradients.
+        """Return the results, auxiliary outputs, and a function from cotangents of the results to gradients.
 
         ``once`` says that the function of cotangents is called at most once.
         """
@@ -35,7 +35,7 @@ class Transforming(Values[Native]):
     def jvp(
         self, function: Function, arrays: Sequence[Native], tangents: Sequence[Native]
     ) -> tuple[list[Native], list[Native], list[Native]]:
-        """Return the results, their tangents, and what goes along."""
+        """Return the results, their tangents, and auxiliary outputs."""
         raise BackendFeatureError(f"{type(self).__module__} has no derivatives")
 
     def vmap(self, function: Function, arrays: Sequence[Native]) -> list[Native]:
@@ -55,6 +55,6 @@ class Transforming(Values[Native]):
     def later(self, native: Native, after: Sequence[Native]) -> Native:
         """Return an array as it is once others are computed.
 
-        Where the engine compiles, what is computed of it isn't merged with what is computed of the array itself.
+        Where the engine compiles, computations on the result aren't merged with computations on the array itself.
         """
         return native

@@ -1,4 +1,4 @@
-"""What a native array is, and how values come into the engine and out of it."""
+"""Native arrays and their attributes, and conversions into and out of the engine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Values(Abilities, Generic[Native]):
     def dtype(self, native: Native) -> np.dtype[Any]:
         """Return the dtype as a ``numpy.dtype``; ``DtypeError`` for one that the package doesn't have."""
 
-    # Whether a kernel gives results of one dtype for operands of the same dtypes, whatever a user sets meanwhile.
+    # Whether the dtype of a kernel's result depends only on the operands' dtypes, and not on users' settings.
     has_fixed_dtypes: bool = False
 
     @abstractmethod
@@ -59,10 +59,10 @@ class Values(Abilities, Generic[Native]):
 
     @abstractmethod
     def read(self, native: Native) -> Native:
-        """Return what kernels compute with: the value of a variable, the native array itself elsewhere."""
+        """Return the array that kernels compute with: the value of a variable, otherwise the native itself."""
 
     def as_native(self, value: Any) -> Native:
-        """Return what a kernel gave, which isn't of the first of ``native_types``, as a native array.
+        """Convert a kernel's result that isn't of the first of ``native_types`` to a native array.
 
         NumPy's ufuncs give scalars for 0-d arrays. By default it is a native array as it is.
         """
@@ -70,7 +70,7 @@ class Values(Abilities, Generic[Native]):
         return native
 
     def handed_out(self, native: Native) -> Any:
-        """Return what users get for ``x.native``: by default the native itself."""
+        """Return ``x.native`` for users: by default the native itself."""
         return native
 
     # -- values in and out --------------------------------------------------------------------------------------------
@@ -117,10 +117,10 @@ class Values(Abilities, Generic[Native]):
         copy: bool | None = None,
         read_only: bool = False,
     ) -> object:
-        """Return a DLPack capsule of the array: of its memory, unless nobody may write to that.
+        """Return a DLPack capsule of the array: of its memory, unless that is read-only.
 
-        ``stream`` is ``None`` for memory of the host. For a device it's what the standard allows there: ``None`` for
-        the default stream, -1 where nothing has to be waited for, or the address of a stream that waits for the array.
+        ``stream`` is ``None`` for host memory. For a device, it follows the standard: ``None`` for the default stream,
+        -1 for no synchronization, or the address of a stream that waits for the array.
 
         ``read_only`` says that the array is a view that must not be written, whatever its memory. Memory that must not
         be written is only exported to consumers who insist on it (``copy=False``), and marked if they read marks;
@@ -136,7 +136,7 @@ class Values(Abilities, Generic[Native]):
     def check_type(self, native: Any) -> None:
         """Raise ``TypeError`` for an instance of a subclass of ``native_types`` that means something else.
 
-        Such a class redefines what operations do, as torch's ``DTensor`` does. By default none does.
+        Such a class redefines operations, as torch's ``DTensor`` does. By default no class does.
         """
 
     def check_plain(self, native: Native) -> None:
@@ -151,8 +151,8 @@ class Values(Abilities, Generic[Native]):
 
     # -- what the engine asks of our objects --------------------------------------------------------------------------
 
-    # Methods that arrays get, by which the engine's functions ask other objects for a native: name → function of a
-    # native array (or of a NumPy array, for an array of another backend) and of what the engine passes.
+    # Methods that arrays get for the engine's own protocols, by name. Each is a function of a native array (or of a
+    # NumPy array, for an array of another backend) and of the arguments that the engine passes.
     protocols: Mapping[str, Callable[..., Any]] = {}
 
     def register_node(

@@ -80,7 +80,7 @@ class Backend(Computing):
         values = self.to_numpy(native)
         if options.get("copy") is not False:
             return export(values, writable=False, **options)
-        # An array has no memory before its values are computed. Chunks that are kept are nobody's to write.
+        # An array has no memory before its values are computed, and cached chunks are read-only.
         marked = reads_marks(options.get("max_version"))
         return export(np.array(values), **(options | {"writable": not marked, "read_only": False}))
 
@@ -150,7 +150,7 @@ class Backend(Computing):
         return run
 
     def wait(self, natives: Any) -> None:
-        """Compute what is given, and drop it."""
+        """Compute the arrays, and drop the results."""
         dask.compute(natives)
 
     def trace(self) -> None:

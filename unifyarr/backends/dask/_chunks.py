@@ -22,18 +22,18 @@ Kernel = Callable[..., Any]
 
 
 class ChunkTask:
-    """What runs on chunks, made of what it holds: told from others by that, and small when it's sent to a process."""
+    """A function on chunks, compared and pickled by its fields, so that sending it to a process is cheap."""
 
-    # Whether a chunk with an axis that the result lacks, in one piece, is taken as it is and in a list.
+    # Whether a chunk with an axis that the result lacks is passed as it is, and in a list.
     joins_dropped_axes = False
 
     @property
     def __name__(self) -> str:
-        """The name that dask gives to what it computes."""
+        """The name that dask shows for the computation."""
         return type(self).__qualname__.lower()
 
     def __dask_tokenize__(self) -> Any:
-        """Return what tells this one from others."""
+        """Return a token of all fields."""
         return type(self).__qualname__, vars(self)
 
 
@@ -56,12 +56,12 @@ class Chunk(ChunkTask):
 
     @property
     def makes_new(self) -> bool:
-        """Whether the result is always in memory of its own."""
+        """Whether the result is never a view of an operand."""
         return (self.file, self.name) == ("searching", "where") or _ufunc(self) is not None
 
     @property
     def may_overwrite(self) -> bool:
-        """Whether the result has the same bits in the memory of an operand."""
+        """Whether the result may be written into the memory of an operand, with the same bits."""
         return _ufunc(self) is not None and self.name not in _numpy().by_layout
 
     def into(self, places: tuple[int, ...], *chunks: Any) -> Any:
@@ -112,7 +112,7 @@ def as_numpy_has_it(file: str, name: str, kernel: Kernel) -> Kernel:
 
 @functools.lru_cache(maxsize=4096)
 def _dtypes(file: str, name: str, static: Any, operands: tuple[tuple[np.dtype[Any], int], ...]) -> Any:
-    # What the kernel gives for one element is of the dtype that it gives for all.
+    # The kernel's dtype for one element is its dtype for all.
     chunks = [np.ones((1,) * ndim, dtype) for dtype, ndim in operands]
     result = Chunk(file, name, **dict(static))(*chunks)
     return tuple(each.dtype for each in result) if isinstance(result, tuple) else result.dtype
@@ -157,7 +157,7 @@ def number_of(x: da.Array) -> np.ndarray | None:
 
 
 def core(chunk: Any, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
-    """Return what a kernel gives on whole axes, those of the signature; all other axes stay in chunks."""
+    """Apply a kernel to whole axes, those of the signature; all other axes stay in chunks."""
     if not all(x.size for x in arrays):
         return _of_nothing(chunk, arrays)
     for x in _joined(signature, arrays):

@@ -1,4 +1,4 @@
-"""When values are computed, and what is kept of them."""
+"""Evaluation of lazy arrays, and the cache of their values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LONG = 64
 
 
 class Computing(base.Backend[da.Array]):
-    """What the backend says of computing."""
+    """The members of the backend about evaluation."""
 
     def knows_values(self, native: da.Array) -> bool:
         """Return whether the chunks are in this process as they are, and aren't large or many."""
@@ -94,7 +94,7 @@ class Computing(base.Backend[da.Array]):
         _storing.store(natives, targets)
 
     def pickled(self, native: da.Array) -> bytes:
-        """Return the graph: a few names for each chunk, and the values of what came from the host."""
+        """Return the graph: a few names for each chunk, and the values of host data."""
         # Some of dask's own tasks are functions that the ordinary pickle doesn't take.
         return cloudpickle.dumps(native)
 
@@ -123,7 +123,7 @@ def is_held(native: da.Array) -> bool:
 
 def _kept(native: da.Array, values: Any) -> da.Array:
     values = np.asarray(values)
-    # In the chunks that it had: what it meets has them too.
+    # Keep the chunks it had, since the arrays that it is combined with have them too.
     own = native.chunks if native.shape == values.shape else chunks(values.shape, values.dtype)
     return da.from_array(values, chunks=own, asarray=True)
 

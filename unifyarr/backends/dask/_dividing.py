@@ -1,4 +1,4 @@
-"""Dividing arrays as others are: what was made of windows is made of them once more, in the chunks that are wanted.
+"""Rechunking arrays to match others: windows are taken again from their source, in the chunks that are wanted.
 
 To cut and join the chunks of a result would hold those beside each, and copy them. dask's arrays don't know how they
 were made, so that it's noted where they're made of windows.
@@ -16,7 +16,7 @@ from ._chunks import naming_unknown_lengths
 from ._parts import Parts, parts
 
 Chunks = tuple[tuple[int, ...], ...]
-# So many elementwise steps are made once more. It's a bound of the work, and of what is kept of a history.
+# At most this many elementwise steps are repeated. It bounds the work, and the history that is kept.
 _DEEP = 8
 
 
@@ -34,12 +34,12 @@ class WindowedElementwise:
 
     def __init__(self, chunk: Any, dtype: np.dtype[Any], operands: Sequence[Any]) -> None:
         self.chunk, self.dtype = chunk, dtype
-        # Of each the array, or number, and how it was made.
+        # For each operand, the array or number and how it was made.
         self.operands = [(_bare(x), how(x)) for x in operands]
         self.depth: int = 1 + max(made.depth for _, made in self.operands if made is not None)
 
     def in_chunks(self, chunks: Chunks) -> Iterator[tuple[Any, Any, Any]]:
-        """Return for each operand what it is, how it was made, and the chunks it has to get; ``None`` for its own."""
+        """Return for each operand the array, how it was made, and its new chunks; ``None`` keeps its own."""
         wanted = dict(enumerate(chunks, -len(chunks)))
         for x, made in self.operands:
             lengths = _lengths(x, wanted) if isinstance(x, da.Array) else ()

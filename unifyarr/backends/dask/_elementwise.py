@@ -16,7 +16,7 @@ def elementwise(file: str, name: str) -> Kernel:
     def kernel(*arrays: da.Array, **static: Any) -> Any:
         chunk = Chunk(file, name, **static)
         dtype = dtype_of(chunk, *arrays)
-        # A number is a part of each task and no task of its own. What is made of numbers alone is one.
+        # A number is part of each task and has no task of its own. A result of numbers alone is a number.
         numbers = [number_of(x) if x.size == 1 else None for x in arrays]
         if all(each is not None for each in numbers):
             found = chunk(*(each.reshape(x.shape) for each, x in zip(numbers, arrays, strict=True)))  # type: ignore[union-attr]

@@ -15,7 +15,7 @@ from ._private import FUSES, GraphNode, Task, TaskRef
 
 # The names of a layer's axes: equal names in operands and result are the same axis, as in an einsum.
 Labels = tuple[str, ...]
-# What labels of axes that the result lacks begin with. They have one chunk.
+# Prefix of labels of axes that the result lacks. They have one chunk.
 _DROPPED = "dropped-"
 
 
@@ -67,8 +67,8 @@ def _single(chunk: Any) -> Any:
 def fused(results: Sequence[da.Array], inputs: Sequence[da.Array]) -> list[da.Array]:
     """Return arrays in whose graphs all that was added to those of ``inputs`` has one task a chunk, where it can.
 
-    A layer joins those that read it if they are joined with each other. dask joins layers too when it computes, but
-    none that several read: each window that a stencil reads, and what it reads them from, would be tasks.
+    A layer joins its readers if they are joined with each other. dask fuses layers too when it computes, but not layers
+    with several readers: each window of a stencil, and the source of the windows, would be separate tasks.
     """
     graph, needed = _united(results)
     layers, needs = _added(results, {x.name for x in inputs}, graph, needed)
@@ -222,7 +222,7 @@ def _steps(layers: Sequence[Blockwise], outside: Sequence[Any], read: dict[tuple
         if each is not None
     }
     calls = [_call(layer.task) for layer in layers]
-    # What is in memory of its own, of which no other value is a view, may be overwritten by its last reader.
+    # A result that owns its memory, and has no views among the values, may be overwritten by its last reader.
     own = {
         places[layer.output] for layer, (function, _) in zip(layers, calls, strict=True) if _is(function, "makes_new")
     }
@@ -245,7 +245,7 @@ def _steps(layers: Sequence[Blockwise], outside: Sequence[Any], read: dict[tuple
 
 
 def _call(task: Task) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """Return the function of a layer, without what makes sure of a dtype that is known to be right."""
+    """Return the function of a layer, without the dtype check where the dtype is known to be right."""
     keywords = dict(task.kwargs)
     function = keywords.get("enforce_dtype_function")
     return (function, {}) if isinstance(function, _chunks.Chunk) else (task.func, keywords)

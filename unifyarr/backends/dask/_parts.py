@@ -21,7 +21,7 @@ Spans = list[tuple[int, int]]
 
 
 class Parts:
-    """Which part of an array each chunk of a window of it is; each axis of the window has start, step and length."""
+    """The part of an array that each chunk of a window covers; each axis of the window has start, step and length."""
 
     def __init__(self, x: da.Array, window: Sequence[tuple[int, int, int]], spans: Sequence[Spans]) -> None:
         self.x, self.spans = x, dict(enumerate(spans))
@@ -32,7 +32,7 @@ class Parts:
 
     @property
     def key(self) -> Any:
-        """What is the same of windows whose chunks can be parts of the same joined ones."""
+        """A key that is equal for windows whose chunks can be parts of the same joined ones."""
         alone = (each for axis, each in self.spans.items() if axis not in self.joined)
         return self.x.name, tuple(self.joined), tuple(map(tuple, alone))
 
@@ -97,13 +97,13 @@ def _once(slices: list[slice]) -> list[slice]:
 
 
 def _joined(x: da.Array, joined: Mapping[int, Spans], finish: Callable[[da.Array], da.Array]) -> da.Array:
-    """Return an array whose chunks have what spans say; ``finish`` is applied to the parts before they're joined."""
+    """Return an array whose chunks cover the spans; ``finish`` is applied to the parts before they're joined."""
     if not joined:
         return finish(x)
     axis, *others = joined
     own = _own(x.chunks[axis])
     spans = list(enumerate(joined[axis]))
-    # Edges are copied from what is there: nothing has to be kept for them. Those of edges are corners.
+    # Edges are copied from existing chunks, so that those need not be kept. Edges of edges are corners.
     before = [None if begin >= own[k][0] else _of(own[k - 1], begin, end) for k, (begin, end) in spans]
     after = [None if end <= own[k][1] else _of(own[k + 1], begin, end) for k, (begin, end) in spans]
     several = (_edges(x, axis, before, -1), x, _edges(x, axis, after, 1))
@@ -128,7 +128,7 @@ def _blockwise(task: ChunkTask, operands: Sequence[da.Array], lengths: Mapping[i
 
 
 def _edges(x: da.Array, axis: int, slices: list[slice | None], beside: int) -> da.Array | None:
-    """Return for each chunk a copy of what is needed of the one beside it; ``None`` if nothing is needed."""
+    """Return for each chunk a copy of the edge needed from its neighbour; ``None`` if none is needed."""
     if not any(slices):
         return None
     name = f"edge-{base.tokenize(x.name, axis, slices, beside)}"
@@ -162,7 +162,7 @@ class ChunkPart(ChunkTask):
 
 
 class Halo(ChunkTask):
-    """What another chunk needs of one, copied: nothing has to hold the rest."""
+    """The edge of a chunk that its neighbour needs, copied so that the chunk itself can be freed."""
 
     def __init__(self, axis: int, edge: slice) -> None:
         self.axis, self.edge = axis, edge

@@ -13,7 +13,7 @@ GraphNode: Any = private("dask._task_spec.GraphNode")
 _Alias: Any = private("dask._task_spec.Alias")
 _DataNode: Any = private("dask._task_spec.DataNode")
 
-# Whether steps can be fused, for which tasks have to be read.
+# Whether steps can be fused, which needs dask's task classes.
 FUSES = None not in (Task, TaskRef, GraphNode)
 
 

@@ -21,7 +21,7 @@ def select(x: da.Array, mask: da.Array, /) -> da.Array:
     x, mask = _led(x, mask)
     if known is not None:
         return x[np.flatnonzero(known)]
-    # What one mask selects, of any arrays, has the same chunks: without lengths nothing else fits together.
+    # Selections by one mask have the same chunks, for any arrays: chunks of unknown lengths match no others.
     return selected_with(divided_as(x, {-x.ndim: mask.chunks[0]})[mask], mask.name)
 
 
@@ -60,7 +60,7 @@ def _parted(value: da.Array, masks: list[np.ndarray]) -> da.Array:
 
 
 def _put(step: Any, x: da.Array, mask: da.Array, value: da.Array) -> da.Array:
-    """Return what a step makes of chunks of each along the first axis, which are as many."""
+    """Apply a step to chunks of each along the first axis, which have equal numbers of chunks."""
     places = tuple(range(x.ndim))
     operands = (x, places, mask, (0,), _beside(value, x), places)
     return da.blockwise(step, places, *operands, dtype=x.dtype, align_arrays=False, meta=x._meta)

@@ -19,10 +19,10 @@ from ._parts import parts
 from ._private import alias, data
 from ._repeating import repeated_by
 
-# Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere. (0, 1, None) is the
-# whole of an axis whose length isn't known.
+# Start, step (not 0) and length of each axis, in bounds. A window of length 0 may start anywhere. (0, 1, None) is a
+# whole axis of unknown length.
 Window = tuple[tuple[int, int, Any], ...]
-# Of each chunk of an axis: where in it a window begins, and how many of its elements are there; ``None`` for all.
+# For each chunk of an axis, where a window begins in it and how many elements it has there; ``None`` for all.
 Pieces = list[tuple[int, int | None]]
 
 
@@ -41,7 +41,7 @@ def get_window(x: da.Array, /, *, window: Window) -> da.Array:
         return x[slices]
     own = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, window, strict=True)]
     found = None
-    # dask reads no more than what is asked for of what a slice with steps, or without some chunks, is taken from.
+    # dask computes only the needed chunks of the source of a slice with steps, or of a slice that drops chunks.
     if all(step == 1 or blocks == 1 for blocks, (_, step, _) in zip(x.numblocks, window, strict=True)):
         found = parts(x, window, [tuple(count or 0 for _, count in axis) for axis in own])
     return noted(x[slices] if found is None else found.made(found), Windowed(x, window))
@@ -145,7 +145,7 @@ def spread(value: da.Array, counts: Sequence[tuple[int, ...]]) -> da.Array:
     if all(0 not in axis for axis in counts):
         return value
     name = f"spread-{base.tokenize(value.name, counts)}"
-    # What isn't known, NaN, is some length.
+    # An unknown length, NaN, counts as non-zero.
     found = [np.cumsum(np.asarray(axis) != 0) - 1 for axis in counts]
     graph: dict[Any, Any] = {}
     for place in itertools.product(*(range(len(axis)) for axis in counts)):
@@ -164,7 +164,7 @@ def spread(value: da.Array, counts: Sequence[tuple[int, ...]]) -> da.Array:
 class Write(ChunkTask):
     """Writes into a copy of a chunk: for each axis, where the window begins in a chunk, and its length there.
 
-    ``exact`` are axes along which the lengths of the chunk and of what is written weren't known, and have to be equal.
+    ``exact`` are axes along which the lengths of the chunk and of the value weren't known, and have to be equal.
     """
 
     def __init__(self, pieces: list[Pieces], steps: tuple[int, ...], exact: Sequence[int] = ()) -> None:
@@ -175,7 +175,7 @@ class Write(ChunkTask):
 
     @property
     def makes_new(self) -> bool:
-        """Whether the result is always in memory of its own: a chunk that the window doesn't meet stays as it is."""
+        """Whether the result is never a view of the operand: a chunk outside the window is returned unchanged."""
         return all(count != 0 for axis in self.pieces for _, count in axis)
 
     def into(self, places: tuple[int, ...], x: Any, value: Any, place: tuple[int, ...] | None = None) -> Any:

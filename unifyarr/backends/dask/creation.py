@@ -27,7 +27,7 @@ def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], d
     value = np.empty((), dtype)
     np.copyto(value, fill_value, casting="unsafe")
     if not shape:
-        # What is made of numbers alone is known.
+        # Numbers are known without computing.
         return filled(value, ())
     return da.full(shape, value[()], dtype=dtype, chunks=chunks(shape, dtype))
 

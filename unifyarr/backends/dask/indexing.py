@@ -76,7 +76,7 @@ def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array,
 
 
 def _into_blocks(x: da.Array, value: da.Array, indices: tuple[da.Array, ...], reduction: str) -> da.Array:
-    """Have each chunk of ``x`` look at all indices, which come into one chunk, and take what is for it."""
+    """Gather all indices in one chunk, and have each chunk of ``x`` take its own part."""
     count = len(indices)
     for axis, index in enumerate(indices):
         _known(index, x.shape[axis], axis)

@@ -155,7 +155,7 @@ def repeat(x: da.Array, /, *repeats: da.Array, count: int | None, axis: int | No
 
 
 def _repeated(x: da.Array, times: da.Array, axis: int) -> da.Array:
-    # Of a length that only the values of ``times`` decide.
+    # The new length depends on the values of ``times``.
     places = tuple(range(x.ndim))
     return da.blockwise(
         np.repeat, places, x, places, times, (axis,), axis=axis, dtype=x.dtype, adjust_chunks={axis: lambda _: np.nan}

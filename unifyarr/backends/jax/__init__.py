@@ -61,12 +61,12 @@ from ._spread import among_spread  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
 
-# What derivatives are taken through.
+# Tracers that derivatives are taken through.
 _DERIVED = (JVPTracer, LinearizeTracer)
 
 # DLPack's number of the kind of device.
 CPU = 1
-# What a consumer of DLPack passes for a stream where nothing has to be waited for.
+# The stream that a DLPack consumer passes to ask for no synchronization.
 _NO_WAITING = -1
 
 _ONE = np.ones((), np.int32)
@@ -149,7 +149,7 @@ class Backend(base.Backend[Any]):
 
     def read(self, native: Any) -> Any:
         """Return the value of a mutable reference, an array itself."""
-        # A later write gives the reference's buffer away, so that what is read is a copy.
+        # A later write donates the reference's buffer, so the value is copied.
         return jnp.copy(native[...]) if is_reference(native) else native
 
     # Its type is an object of JAX's for all arrays of one dtype and shape.
@@ -168,7 +168,7 @@ class Backend(base.Backend[Any]):
         if not is_concrete(native):
             known = known_value(native)
             if known is None:
-                # What is being traced lives nowhere yet.
+                # A tracer has no device yet.
                 return self.devices()[0]
             native = known
         if is_reference(native) or native.is_deleted():
@@ -190,7 +190,7 @@ class Backend(base.Backend[Any]):
         )
 
     def place_beside(self, native: Any) -> Any:
-        """Return where data beside an array go, ``None`` if nobody put it on a device: JAX moves both to others."""
+        """Return the device for data beside an array; ``None`` if that is uncommitted, so that JAX moves both."""
         if not is_concrete(native) or not getattr(native, "committed", True):
             return None
         sharding = spread(native)
@@ -202,7 +202,7 @@ class Backend(base.Backend[Any]):
         return may_meet(first, second)
 
     def meeting(self, devices: Iterable[Any]) -> Any:
-        """Return the device of what is computed from arrays on several ones, ``None`` where they can't meet."""
+        """Return the device of a result computed from arrays on several devices, or ``None`` if they can't be mixed."""
         return meeting(devices, self.devices()[0])
 
     def sharding(self, native: Any) -> jax.sharding.Sharding:
@@ -236,11 +236,11 @@ class Backend(base.Backend[Any]):
         known = known_value(native)
         return fetched(self.read(native if known is None else known))
 
-    # Of arrays that aren't traced, which carry no derivative.
+    # Only for arrays that aren't traced, and so carry no derivative.
     values_of: Callable[[Any], np.ndarray | None] | None = staticmethod(np.array)  # type: ignore[assignment]
 
     def borrow_numpy(self, array: np.ndarray) -> jax.Array:
-        """Return a native array of NumPy's values for as long as nobody writes to them: it may share their memory."""
+        """Return a native array that may share NumPy's memory, which must not change while it is used."""
         return jax.device_put(self.compiled_argument(array), may_alias=True)
 
     def compiled_argument(self, array: np.ndarray) -> np.ndarray:
@@ -326,7 +326,7 @@ class Backend(base.Backend[Any]):
         if first is second:
             return True
         if any(is_reference(native) or not is_concrete(native) for native in (first, second)):
-            # No two references have elements in common, and what is traced has no memory yet that a write could show.
+            # Two references never overlap, and a tracer has no memory yet.
             return False
         try:
             extents_of_both = extents(first), extents(second)
@@ -421,7 +421,7 @@ class Backend(base.Backend[Any]):
     cache_reads: Mapping[str, str] = {"aval": "is", SHARDING: "is"}
 
     def cache_key(self, native: Any) -> Hashable:
-        """Return what two arrays have equal if one can stand for the other: shape, dtype and where they live."""
+        """Return a cache key: the shape, the dtype and the device or sharding."""
         return (native.aval, native.sharding) if type(native) is ARRAYS[0] else (native.shape, native.dtype)
 
     def variable(self, native: Any) -> Any:
@@ -448,8 +448,8 @@ class Backend(base.Backend[Any]):
         return None if trace is NO_TRACE else weakref.ref(trace)
 
     def stages(self) -> bool:
-        """Return whether JAX compiles what is computed now: transformations such as ``grad`` by themselves don't."""
-        # Of known numbers only a trace that compiles makes one that isn't known.
+        """Return whether operations are traced for compilation; transformations such as ``grad`` alone don't."""
+        # Only a trace that compiles makes the sum of two constants abstract.
         return self.trace() is not None and not is_concrete(jax.lax.add(_ONE, _ONE))
 
     def is_traced(self, native: Any) -> bool:
@@ -489,8 +489,8 @@ class Backend(base.Backend[Any]):
     def destructive(self, kernel: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return the twin of a compiled kernel of arrays whose result takes the memory of the first, if there's one.
 
-        Beside what the kernel takes, it takes a list ``results``, to which it adds the result in the very step that
-        uses up the array: an interrupt finds either the array or the result.
+        It also takes a list ``results``. It adds the result in the same step that uses up the array, so that an
+        interrupt finds either the array or the result.
         """
         return _destructive_twin(kernel) if isinstance(kernel, _COMPILED) else None
 
@@ -505,7 +505,7 @@ class Backend(base.Backend[Any]):
         return Plain(together=_several.TOGETHER.get(name))
 
     def updating(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
-        """Return what reads a window, computes and writes in one compiled function, whatever the window starts at."""
+        """Return a compiled function that reads a window, computes and writes it, for any start of the window."""
         return indexing._updating(kernel)
 
     def supports_out(self, kernel: Callable[..., Any]) -> bool:

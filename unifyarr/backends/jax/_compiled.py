@@ -30,7 +30,7 @@ REFERENCES: tuple[type, ...] = (jax.Ref,) if hasattr(jax, "Ref") else ()
 HALF = frozenset(map(np.dtype, ("float16", "bfloat16")))
 COMPLEX = frozenset(map(np.dtype, ("complex64", "complex128")))
 INEXACT_REAL = HALF | frozenset(map(np.dtype, ("float32", "float64")))
-# Of indices: int64, unless JAX is kept to 32 bits, where asking for more would warn.
+# The dtype of indices: int64, unless JAX is kept to 32 bits, where asking for more would warn.
 INDEX = np.dtype(jax.dtypes.canonicalize_dtype(np.int64))
 INTEGER = frozenset(np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64))
 
@@ -92,7 +92,7 @@ def bindable(bind: Callable[..., Kernel], function: Kernel) -> Kernel:
 
 
 def with_operands(kernel: Kernel) -> Callable[[Callable[..., Any]], Kernel]:
-    """Compile nothing anew for other numbers: what is decorated returns them, and the kernel takes them first.
+    """Pass numbers as operands, so that new ones don't recompile: the decorated function returns them.
 
     It gets the natives and the static arguments, and returns the numbers, each with its dtype, and the static arguments
     that are left; or ``None`` if the kernel declines.

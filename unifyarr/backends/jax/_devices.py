@@ -28,7 +28,7 @@ def name_of(device: jax.Device) -> str:
 
 
 def public(device: jax.Device | Sharding) -> str | Sharding:
-    """Return what users get for ``x.device``: a name for one device, else JAX's own sharding."""
+    """Return ``x.device`` for users: a name for one device, otherwise JAX's own sharding."""
     if isinstance(device, Sharding) and len(device.device_set) == 1:
         (device,) = device.device_set
     return name_of(device) if isinstance(device, jax.Device) else device
@@ -102,7 +102,7 @@ def fitting(device: Any, shape: tuple[int, ...]) -> Any:
 
 
 def made_on(device: Any, shape: tuple[int, ...]) -> Any:
-    """Return where an array of a shape is made: what is traced is spread by XLA, as what it meets there."""
+    """Return where a new array lies: for a tracer, XLA chooses the sharding, as for its other operands."""
     if not isinstance(device, Sharding):
         return device
     return fitting(device, shape) if find_trace() is NO_TRACE else None
@@ -132,9 +132,9 @@ def wanted(shape: tuple[int, ...], sharding: Any, spec: Any) -> Sharding:
 
 
 def meeting(devices: Iterable[Any], default: str) -> Any:
-    """Return the device of what is computed from arrays on several ones, ``None`` where they can't meet.
+    """Return the device of a result computed from arrays on several devices, or ``None`` if they can't be mixed.
 
-    Those on the ``default`` device may have been put there by nobody: JAX moves them, or refuses when it runs.
+    Arrays on the ``default`` device may be uncommitted: JAX moves them, or raises at run time.
     """
     found = list(dict.fromkeys(devices))
     several = [each for each in found if isinstance(each, Sharding)]
@@ -151,7 +151,7 @@ def may_meet(first: Any, second: Any) -> bool:
     try:
         return bool(first.sharding.device_set == second.sharding.device_set)
     except AttributeError:
-        # What is traced is where JAX's compiler puts it.
+        # JAX's compiler places tracers.
         return True
 
 

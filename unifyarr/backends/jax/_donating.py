@@ -1,9 +1,8 @@
 """Compiled functions that use up arrays, so that an interrupt loses nothing.
 
-Python looks for signals after every call of a function, before the result is stored. An interrupt there would lose both
-the array that JAX has used up and what was made of it. So the call and the store of its result are one call for Python:
-a list is extended by an iterator that makes the call. JAX runs Python of its own in the middle of that, where a handler
-of a signal may not run.
+Python runs signal handlers after any function call, before the result is stored. An interrupt there would lose both the
+donated array and the result. So the call and the store of its result are one step for Python: a list is extended by an
+iterator that makes the call. JAX runs Python code of its own during the call, where no signal handler may run.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from ._private import ARRAYS, COMMITTED, SHARDING
 class Donating:
     """A function, compiled by JAX, that uses up the arguments at some places.
 
-    A call takes a list ``results``, and adds the result in the step that uses up the arguments: until then they are as
-    they were, from then on the result is there. Of a function of ``several`` results it adds each.
+    A call takes a list ``results``, and adds the result in the step that uses up the arguments. Until then the
+    arguments are valid; from then on the result is there. A function with ``several`` results adds each of them.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class Donating:
         made = starmap(call, (natives,))
         undisturbed(results.extend, chain.from_iterable(made) if self._several else made)
         if not is_known:
-            # An interrupted call may not have come to the end of what it runs once.
+            # An interrupted call may not have finished its one-time setup.
             self._known.add(signature)
         self._last = signature
         return results[-1]
@@ -70,7 +69,7 @@ _kind_of_array = attrgetter("aval", SHARDING, COMMITTED)
 
 
 def _kind(native: Any) -> Any:
-    # What JAX looks for a compiled function by.
+    # JAX's key for the look-up of a compiled function.
     if type(native) is ARRAYS[0]:
         return _kind_of_array(native)
     if isinstance(native, jax.Array):

@@ -1,4 +1,4 @@
-"""Fast paths of JAX's indexing: what the host does sooner than a compiled kernel; anything in doubt declines."""
+"""Fast paths of indexing on JAX, where the host is faster than a compiled kernel; anything in doubt declines."""
 
 from __future__ import annotations
 

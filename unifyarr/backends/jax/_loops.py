@@ -21,7 +21,7 @@ def scan(
     length: int,
     reverse: bool,
 ) -> tuple[list[Any], list[Any]]:
-    """Return what is carried after all steps, and the results of the steps, each along a new first axis."""
+    """Return the carry after all steps, and the results of the steps, stacked along a new first axis."""
 
     def body(carried: tuple[Any, ...], row: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         new, results = step(carried, row, constants)
@@ -35,7 +35,7 @@ def scan(
 def while_loop(
     condition: Callable[..., Any], body: Function, state: Sequence[Any], constants: Sequence[Any]
 ) -> list[Any]:
-    """Return what is carried once the condition is false."""
+    """Return the carry once the condition is false."""
     with made_beside((*state, *constants)):
         found = lax.while_loop(
             lambda carried: condition(*carried, *constants),
@@ -46,6 +46,6 @@ def while_loop(
 
 
 def switch(index: Any, branches: Sequence[Function], operands: Sequence[Any]) -> list[Any]:
-    """Return what one of several functions of the operands returns."""
+    """Call one of several functions on the operands, and return its result."""
     with made_beside((index, *operands)):
         return list(lax.switch(index, branches, *operands))

@@ -1,4 +1,4 @@
-"""What JAX and NumPy have of each other's memory: NumPy's at addresses that JAX uses, and JAX's own for NumPy."""
+"""Memory shared between JAX and NumPy: NumPy arrays at addresses that JAX accepts, and JAX's buffers for NumPy."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from ._private import ARRAYS, NO_TRACE, batched_device_put, eval_context, trace_
 # pages, which take less time to get than to fill.
 KEPT, LIMIT = 2**22, 2**26
 
-# From so many copies of one shape and dtype on, what makes them is compiled.
+# After this many copies of one shape and dtype, the copy is compiled.
 OFTEN = 512
 # How many shapes and dtypes are kept.
 _MOST = 4096
 
-# By what ``jax.device_put`` makes an array of: the type, the sharding and the devices of what it made.
+# Arguments for JAX's array constructor: the type, sharding and devices of an earlier result of ``jax.device_put``.
 _entered: dict[Any, tuple[Any, Any, list[Any]]] = {}
 
 _copy = jax.jit(lambda native: jnp.array(native, copy=True))
@@ -48,7 +48,7 @@ def aligned(array: np.ndarray) -> np.ndarray:
     """
     if array.dtype.isnative and (array.nbytes < SMALLEST or (array.flags.c_contiguous and is_aligned(array))):
         return array
-    # JAX would copy by itself what isn't aligned, to memory that takes several times as long to get.
+    # JAX would copy an unaligned array itself, into memory that takes several times as long to allocate.
     copy = _room_for(array.nbytes).view(array.dtype.newbyteorder("=")).reshape(array.shape)
     copy[...] = array
     return copy
@@ -81,9 +81,9 @@ loop_place = _loop_place.get
 
 @contextmanager
 def made_beside(natives: Iterable[Any]) -> Iterator[None]:
-    """Have what functions make of host data lie where arrays are, while they're traced: JAX passes it to the loop.
+    """While functions are traced, place arrays made of host data beside other arrays: JAX passes them to the loop.
 
-    What stands for the arrays there doesn't say where they are.
+    Tracers of the arrays don't say where they are.
     """
     token = _loop_place.set(next(filter(None, map(place_of, natives)), None))
     try:
@@ -105,7 +105,7 @@ def borrow(x: jax.Array, array: np.ndarray) -> Any:
     return array.copy()
 
 
-# Of these JAX makes arrays as they are.
+# JAX takes arrays of these dtypes as they are.
 _TAKEN = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
 
 
@@ -132,12 +132,12 @@ def _put(array: np.ndarray, device: Any) -> jax.Array:
     return native
 
 
-# Settings of a transfer guard that let pass what nobody asked for.
+# Settings of a transfer guard that allow implicit transfers.
 _UNGUARDED = frozenset({None, "allow"})
 
 
 def lets_pass() -> bool:
-    """Return whether JAX moves numbers and NumPy's arrays to a device where nobody asked for it."""
+    """Return whether JAX allows implicit transfers of numbers and NumPy arrays to a device."""
     return jax.config.jax_transfer_guard_host_to_device in _UNGUARDED
 
 
@@ -193,6 +193,6 @@ def _room_for(nbytes: int) -> np.ndarray:
         return aligned_part(room, nbytes)
 
 
-# How many references are counted of what a list alone has: it depends on the version of Python.
+# The reference count of an object that only a list holds: it depends on the version of Python.
 _listed = [np.empty(1)]
 _ALONE = sys.getrefcount(_listed[0])

@@ -22,7 +22,7 @@ Kernel = Callable[..., Any]
 
 @functools.lru_cache(maxsize=1024)
 def _number(text: str, value: Any, dtype: np.dtype[Any], place: Any, default: Any) -> jax.Array:
-    # What is beyond the range of the dtype is infinite, as where NumPy casts.
+    # Numbers beyond the range of the dtype become infinite, as in NumPy's casts.
     with np.errstate(over="ignore"):
         return entered(np.full((), value, dtype), place)
 

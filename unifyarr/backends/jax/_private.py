@@ -26,8 +26,8 @@ eval_context: Any = private("jax.core.eval_context") or jax.ensure_compile_time_
 # The concrete classes of arrays: an instance check of ``jax.Array`` itself runs through Python.
 ARRAYS: tuple[type[Any], ...] = tuple(jax.Array.__subclasses__()) or (jax.Array,)
 
-# Where an array of the first class says how it lies on devices, and whether somebody put it there: what its properties
-# read, in Python.
+# Attributes of the first class for the sharding of an array and whether it is committed: JAX's properties read them in
+# Python.
 SHARDING, COMMITTED = (
     public if private(f"jax.Array._{public}", ARRAYS[0]) is None else f"_{public}"
     for public in ("sharding", "committed")

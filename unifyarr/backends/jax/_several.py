@@ -17,7 +17,7 @@ _COUNTED = 256
 
 
 def _several(name: str, kinds: str, count: int) -> Callable[..., Any]:
-    """Return what computes each of several natives, or each beside another one of its type.
+    """Return a function that computes each of several natives, or each paired with another one of its type.
 
     ``kinds`` are those of the dtypes that the function keeps, or that it answers; ``False`` leaves a call to others.
     """

@@ -1,9 +1,9 @@
 """Reading and writing parts of arrays that are spread over devices, so that no more than the part is sent.
 
-XLA gathers all of an array on each device for a slice whose start is an operand, and for an update of one, where an
-axis that is split between devices is cut. Of a slice with a known start, and of padding, it sends what has to cross. So
-a window that stays split, and a write of values that are split, is compiled for its start, as JAX's own indexing does.
-What each device gets, or has, all of goes by indices, for which XLA sends no more than the window.
+For a slice or an update whose start is an operand, XLA gathers all of an array on each device if a sharded axis is cut.
+For a slice with a known start, and for padding, it sends only what crosses devices. So a window that stays sharded, and
+a write of sharded values, is compiled for its start, as JAX's own indexing does. A window that each device gets, or
+has, in full goes by indices, for which XLA sends no more than the window.
 
 Where a mesh has explicit axes, JAX's operations want to be told how their results are spread: as the array was, but for
 the axes that are cut.
@@ -29,7 +29,7 @@ from ._private import ARRAYS, known_value
 
 Window = tuple[tuple[int, int, int], ...]
 
-# Whether what is traced now will get arrays that are spread over devices.
+# Whether the function that is now traced will get sharded arrays.
 _among_spread: ContextVar[bool] = ContextVar("unifyarr_jax_among_spread", default=False)
 
 
@@ -44,7 +44,7 @@ class Split(NamedTuple):
         return self.replaced(lambda names: [None if axis in cut else name for axis, name in enumerate(names)])
 
     def replaced(self, change: Callable[[list[Any]], list[Any]]) -> NamedSharding | None:
-        """Return the explicit sharding of a result, given what splits the axes of the array."""
+        """Return the explicit sharding of a result, given how the axes of the array are sharded."""
         if self.explicit is None:
             return None
         spec = self.explicit.spec
@@ -143,7 +143,7 @@ def _pick(
     out: Any,
 ) -> jax.Array:
     def read(x: jax.Array, *starts: Any) -> jax.Array:
-        # What is split comes last, when there's less of it.
+        # Sharded axes come last, when there are fewer elements.
         for axis in sorted(range(x.ndim), key=cut.__contains__):
             if axis in cut or lengths[axis] < x.shape[axis] or steps[axis] != 1:
                 x = jnp.take(x, starts[axis] + np.arange(lengths[axis]) * steps[axis], axis, mode="clip")
@@ -166,7 +166,7 @@ def get_window(x: jax.Array, window: Window, split: Split) -> jax.Array | None:
         return _pick(
             x, *starts, steps=steps, lengths=lengths, cut=tuple(cut), bits=_has_bits(x), out=split.without(*cut)
         )
-    # What is as long as to be split again stays split.
+    # An axis stays sharded if it is long enough.
     return _get_known(x, window=window, out=split.without(*whole))
 
 
@@ -249,7 +249,7 @@ destroy_window = _written(*(compiled(kernel, destructive=True) for kernel in _KE
 
 
 def _exactly(read: Callable[..., jax.Array], x: jax.Array, *arrays: Any) -> jax.Array:
-    """Read elements as their bits: XLA adds up what devices have of them, of which -0.0 comes out as 0.0."""
+    """Read elements as their bits: XLA adds up the devices' parts, which would turn -0.0 into 0.0."""
     dtype = x.dtype
     if dtype in COMPLEX:
         return lax.complex(_exactly(read, lax.real(x), *arrays), _exactly(read, lax.imag(x), *arrays))
@@ -264,7 +264,7 @@ def _select(read: Callable[..., jax.Array], x: jax.Array, *arrays: Any, bits: bo
 
 
 def _has_bits(x: Any) -> bool:
-    # Bits have no derivative, which may be taken through what is traced.
+    # Bits have no derivative, and a tracer may need one.
     return not isinstance(x, jax.core.Tracer)
 
 

@@ -34,7 +34,7 @@ def _to_integer(x: jax.Array, dtype: np.dtype[Any]) -> jax.Array:
 
 
 def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    # What numbers that are only stored come from and go to on every engine, so that they're rounded alike.
+    # Storage-only dtypes are cast through these on every engine, so that they round alike.
     return np.dtype(np.float32 if dtype.name.startswith("float") else np.int32)
 
 

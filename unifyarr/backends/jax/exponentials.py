@@ -10,7 +10,7 @@ from ._compiled import compiled, in_single
 
 
 def _shifted(x: jax.Array, axis: int) -> jax.Array:
-    # No elements have no maximum. That of others is constant to derivatives: what is subtracted doesn't matter.
+    # Empty arrays have no maximum. The maximum is a constant to derivatives, since the result doesn't depend on it.
     return x - lax.stop_gradient(jnp.max(x, axis, keepdims=True)) if x.size else x
 
 

@@ -1,4 +1,4 @@
-"""What is constant to derivatives, on JAX."""
+"""Constants to derivatives, on JAX."""
 
 from __future__ import annotations
 

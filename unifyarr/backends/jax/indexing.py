@@ -65,7 +65,7 @@ def _write_window(
 ) -> jax.Array:
     value = jnp.broadcast_to(value, lengths)
     if any(step != 1 for step in steps):
-        # Between the elements of the value stands what was there before.
+        # The old elements stay between the elements of the value.
         holes = [(0, 0, abs(step) - 1) for step in steps]
         value = lax.rev(value, _reversed_axes(steps))
         spread = lax.pad(value, np.zeros((), value.dtype), holes)
@@ -138,7 +138,7 @@ def _arranged_back(value: jax.Array, order: tuple[int | None, ...], lengths: tup
 
 
 def _updating(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what updates a window by an elementwise kernel: see ``Backend.updating``."""
+    """Return a function that updates a window by an elementwise kernel: see ``Backend.updating``."""
 
     @functools.lru_cache(maxsize=1024)
     def compiled_for(steps: tuple[int, ...], lengths: tuple[int, ...], order: tuple[int | None, ...]) -> Any:

@@ -39,8 +39,7 @@ def _unread(result: Any) -> tuple[float]:
     raise BufferError
 
 
-# What reads the first real number of an array in the memory of the host, by the dtype of the operands: sooner than a
-# view of it, or than NumPy.
+# Readers of the first real number of an array in host memory, by the operands' dtype: faster than a view or NumPy.
 _READ = {char: struct.Struct(char.lower()).unpack_from for char in "fdFD"}
 
 _first = jax.jit(lambda x: x.reshape(-1)[0])
@@ -60,9 +59,9 @@ def _raises(
 ) -> Callable[[Kernel], Kernel]:
     """Compile a kernel that returns its result and whether it failed, and raise where it did.
 
-    A call computes the result alone, and fills it with NaN if it failed: only then a second call tells whether it did.
-    A second result would cost as much as a third of a small call. Of several results the one of a ``place`` is filled.
-    Nothing is where the engine's own result of one matrix on the CPU ``shows`` by NaN that it failed.
+    A call computes only the result, filled with NaN if it failed; a second call then tells whether it did. A second
+    result would add a third to the time of a small call. If there are several results, the one at ``place`` is filled.
+    Nothing is filled where the engine's result for one matrix on the CPU already ``shows`` a failure by NaN.
     """
 
     def decorate(function: Kernel) -> Kernel:

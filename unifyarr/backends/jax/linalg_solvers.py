@@ -1,4 +1,4 @@
-"""What functions of matrices repeat on JAX."""
+"""Helpers of functions of matrices on JAX."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _roll_known(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...
 def _roll(*arrays: jax.Array, axis: tuple[int, ...]) -> jax.Array:
     *starts, x = arrays
     for start, each in zip(starts, axis, strict=True):
-        # Of two copies along the first axis XLA takes the part without making them, of one roll alone.
+        # XLA takes part of two copies along the first axis without making them, but only for a single roll.
         front = 0 if len(axis) == 1 else each
         once = jnp.moveaxis(x, each, front)
         twice = lax.concatenate([once, once], front)

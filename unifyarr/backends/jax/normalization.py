@@ -1,4 +1,4 @@
-"""What normalisation needs on JAX."""
+"""Helpers for normalization on JAX."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def _std(divisor: jax.Array, x: jax.Array, /, *, axis: Axis, keepdims: bool) -> 
     return jnp.sqrt(_var_of(divisor, x, axis=axis, keepdims=keepdims))
 
 
-# What is divided by is an operand, so that another correction compiles nothing anew.
+# The divisor is an operand, so that another correction doesn't recompile.
 @lowered_by(_var_of_any)
 @with_operands(_var)
 def var(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:

@@ -1,6 +1,6 @@
 """The transformations of JAX, on functions of native arrays.
 
-Each takes a function of arrays that returns two lists: of results, which are transformed, and of what goes along.
+Each takes a function of arrays that returns two lists: the results, which are transformed, and auxiliary outputs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Function = Callable[..., Any]
 
 
 def vjp(function: Function, arrays: Sequence[Any], once: bool) -> tuple[list[Any], list[Any], Function]:
-    """Return results, what goes along, and what gives gradients for cotangents of the results."""
+    """Return results, auxiliary outputs, and a function from cotangents of the results to gradients."""
     with _refusal_of_loops():
         results, pullback, others = jax.vjp(function, *arrays, has_aux=True)
 
@@ -32,7 +32,7 @@ def vjp(function: Function, arrays: Sequence[Any], once: bool) -> tuple[list[Any
 
 @contextmanager
 def _refusal_of_loops() -> Iterator[None]:
-    """Raise what says which of our functions to use, in the place of an error that names those of JAX."""
+    """Raise an error that names our functions, in place of JAX's error, which names its own."""
     try:
         yield
     except ValueError as error:
@@ -45,7 +45,7 @@ def _refusal_of_loops() -> Iterator[None]:
 
 
 def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return results, their tangents, and what goes along."""
+    """Return results, their tangents, and auxiliary outputs."""
     try:
         results, along, others = jax.jvp(function, tuple(arrays), tuple(tangents), has_aux=True)
     except TypeError as error:
@@ -58,7 +58,7 @@ def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> t
 def _by_transposing(
     function: Function, arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return what ``jvp`` does where there's a declared pullback, which JAX takes in reverse mode alone."""
+    """Compute ``jvp`` of a function with a declared pullback, which JAX accepts in reverse mode only."""
     results, pullback, others = jax.vjp(function, *arrays, has_aux=True)
     _, transposed = jax.vjp(lambda cotangents: pullback(cotangents), list(map(jnp.zeros_like, results)))
     return results, transposed(tuple(tangents))[0], others
@@ -83,7 +83,7 @@ def with_pullback(function: Function, pullback: Function) -> Function:
 
     def backward(kept: Any, upstream: Sequence[Any]) -> tuple[Any, ...]:
         arrays, results = kept
-        # What isn't differentiable has a cotangent of a dtype of its own.
+        # The cotangent of a result that isn't differentiable has a special dtype.
         pairs = zip(upstream, results, strict=True)
         cotangents = [each if each.dtype == x.dtype else jnp.zeros_like(x) for each, x in pairs]
         found = pullback(arrays, results, cotangents)

@@ -66,11 +66,11 @@ class Backend(base.Backend[np.ndarray]):
     layout_key = staticmethod(attrgetter("strides"))  # type: ignore[assignment]
 
     def read(self, native: np.ndarray) -> np.ndarray:
-        """Return what kernels compute with: the value of a variable, the native array itself elsewhere."""
+        """Return the array that kernels compute with: the native itself."""
         return native
 
     def as_native(self, value: object) -> np.ndarray:
-        """Return what a ufunc gives for 0-d arrays, a scalar, as the array that it is."""
+        """Return the scalar that a ufunc gives for 0-d arrays as an array."""
         return np.asarray(value)
 
     def plain_way(self, name: str, kernel: Callable[..., Any] | None) -> Plain:
@@ -145,7 +145,7 @@ class Backend(base.Backend[np.ndarray]):
         return native if native.flags.writeable or copy is False else native.copy()
 
     def dlpack(self, native: np.ndarray, **request: Any) -> object:
-        """Return a DLPack capsule of the array: of its memory, unless nobody may write to it or it runs backwards."""
+        """Return a DLPack capsule of the array: of its memory, unless it is read-only or has negative strides."""
         return export(native, writable=True, **request)
 
     def dlpack_device(self, native: np.ndarray) -> tuple[int, int]:
@@ -176,7 +176,7 @@ class Backend(base.Backend[np.ndarray]):
     cache_reads: Mapping[str, str] = {"dtype": "is", "shape": "==", "strides": "=="}
 
     def cache_key(self, native: np.ndarray) -> Hashable:
-        """Return what two arrays have equal if one can stand for the other: dtype, shape and strides."""
+        """Return a cache key: the dtype, shape and strides."""
         return (native.dtype, native.shape, native.strides)
 
     def block(self, native: np.ndarray) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-"""What ``ml_dtypes`` gets wrong on bfloat16, computed in float32, which holds all of its values."""
+"""Corrections of ``ml_dtypes`` on bfloat16, computed in float32, which holds all of its values."""
 
 from __future__ import annotations
 

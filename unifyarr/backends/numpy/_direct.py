@@ -1,7 +1,7 @@
 """NumPy as the kernels call it: without asking each operand whether another library takes over the call.
 
-Natives are NumPy's own arrays, so that nobody does (``__array_function__``). To ask costs a sixth of a microsecond,
-as much as the whole wrapper of a call does.
+Natives are plain NumPy arrays, so no other class overrides the call (``__array_function__``). Checking that takes a
+sixth of a microsecond, as long as the whole wrapper of a call.
 """
 
 from __future__ import annotations

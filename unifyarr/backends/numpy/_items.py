@@ -1,6 +1,6 @@
 """Fast paths of NumPy's indexing: what NumPy does as it is with keys and values that are alike here and there.
 
-They decline by ``NotImplemented``, or ``False`` for a write: the general path takes the rest, and says what is wrong.
+They decline by ``NotImplemented``, or ``False`` for a write: the general path takes the rest, and raises the errors.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ for _char, _kind in _SCALARS.items():
     _TAKES[_kind] = frozenset({*_taken, *_weak.get(np.dtype(_char).kind, (bool, int, float, complex))})
 # The same by dtype.
 TAKES = {np.dtype(kind): taken for kind, taken in _TAKES.items()}
-# What selects: signed integers and masks.
+# Dtypes of indices: signed integers and masks.
 SELECTING = frozenset(map(np.dtype, ("?", "b", "h", "i", "l", "q")))
 
 
@@ -55,7 +55,7 @@ def _selects(item: Any) -> bool:
 
 
 def _is_selection(key: Any) -> bool:
-    # Whether a key holds at least one array, and basic items beside.
+    # Whether a key holds at least one array, and otherwise basic items.
     if type(key) is not tuple:
         return _selects(key)
     found = False
@@ -68,7 +68,7 @@ def _is_selection(key: Any) -> bool:
 
 
 def get_copy(x: np.ndarray, key: Any) -> Any:
-    """Return what an index with arrays selects, in memory of its own."""
+    """Return the selection by an index with arrays, which never shares memory with the array."""
     if type(key) is np.ndarray:
         # A 0-d array is left to the general path: of integers it's an integer.
         return x[key] if key.ndim and key.dtype.kind in "bi" else NotImplemented
@@ -96,7 +96,8 @@ def set_item(x: np.ndarray, key: Any, value: Any) -> bool:
 
 
 def _goes_into(x: np.ndarray, key: Any, value: Any) -> bool:
-    # Whether an array, or a list of floats, is of a dtype that the array takes; one element takes 0-d arrays only.
+    # Whether an array, or a list of floats, can be assigned to elements of the array's dtype; one element takes 0-d
+    # arrays only.
     if type(value) is np.ndarray:
         fits = value.dtype is x.dtype or value.dtype.type in _TAKES[x.dtype.type]
         return fits and not (_is_element(x, key) and value.ndim)
@@ -106,7 +107,7 @@ def _goes_into(x: np.ndarray, key: Any, value: Any) -> bool:
 
 
 def _is_element(x: np.ndarray, key: Any) -> bool:
-    # Whether a key has an integer for each axis. Most have a slice, for which an axis is left.
+    # Whether a key has an integer for each axis. Most keys have a slice, which keeps an axis.
     if type(key) is not tuple:
         return type(key) is not slice and type(key) not in _OTHERS and x.ndim == 1
     count = 0
@@ -118,7 +119,7 @@ def _is_element(x: np.ndarray, key: Any) -> bool:
 
 
 def _may_select(x: np.ndarray, key: Any, value: Any) -> bool:
-    # Whether an index with arrays may be written: what is read meanwhile lies elsewhere.
+    # Whether an index with arrays can be written directly: the value doesn't overlap the array.
     if type(key) in _INTEGERS:
         return True
     if type(key) is np.ndarray:

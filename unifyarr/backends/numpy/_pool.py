@@ -2,8 +2,8 @@
 
 Memory that is fresh from the system costs more than the arithmetic on large arrays: the system clears each page when it
 is first written. NumPy writes into temporaries of its expressions instead, which it can't do with those that our arrays
-hold. The pool keeps its own reference to each large result that it allocated. When that is the only one left, nobody
-can read the array any more, and the next result of its shape and dtype takes its memory. So the pool reuses memory
+hold. The pool keeps its own reference to each large result that it allocated. When no other one is left,
+the array is dead, and the next result of its shape and dtype takes its memory. So the pool reuses memory
 exactly where the allocator might have done so: views, other threads, debuggers, exported buffers and C code that holds
 an array each have a reference of their own. References that an interpreter borrows (Python 3.14) have an owner
 elsewhere, which is counted.
@@ -120,20 +120,21 @@ def _in_order(x: np.ndarray) -> bool:
 
 
 def large(ufunc: np.ufunc) -> Callable[..., Any]:
-    """Return what computes a ufunc of large arrays into memory of the pool.
+    """Return a function that computes a ufunc of large arrays into memory of the pool.
 
     That may be the memory of an operand that nothing else refers to: its last argument has a bit for each such.
     """
-    # Of operands' dtypes and types of numbers the result's dtype, ``None`` where NumPy promotes otherwise.
+    # The result's dtype by operands' dtypes and types of numbers, ``None`` where NumPy promotes otherwise.
     dtypes: dict[Any, np.dtype[Any] | None] = {}
     # Integers to negative powers fail when some of the result is written.
     fails = "iu" if ufunc is np.power else ""
 
     def dtype_of(*kinds: Any) -> np.dtype[Any] | None:
         if kinds not in dtypes:
-            # Of other packages' dtypes some compute nothing, and NumPy's promotion doesn't know how numbers are weak.
+            # Some dtypes of other packages compute nothing, and NumPy's promotion doesn't treat numbers as weak beside
+            # them.
             known = all(kind.isbuiltin == 1 for kind in kinds if isinstance(kind, np.dtype))
-            # What the loop gives, by a call on nothing.
+            # The loop's result dtype, found by a call on empty arrays.
             samples = [np.empty(0, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds]
             dtype = ufunc(*samples).dtype if known else None
             # Complex powers to one number are other functions.

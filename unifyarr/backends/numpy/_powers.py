@@ -21,7 +21,7 @@ def complex_power(x: np.ndarray, exponent: np.ndarray) -> Callable[..., Any] | N
 
 
 def is_root(x: np.ndarray, exponent: Any) -> bool:
-    """Return whether the powers are square roots: those of -0.0, -inf and NaN may not be, and of few nobody asks."""
+    """Return whether square roots are faster and equal: those of -0.0, -inf and NaN may differ."""
     return x.size >= MANY and bool(exponent == 0.5) and x.dtype.char in _WIDE and bool(x.min() > 0)
 
 

@@ -36,7 +36,7 @@ def _know_sigmoid(x: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
 @worked_around("NumPy has none")
 @support_native_out
 def sigmoid(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
-    # In one array: what overflows is infinite, and its reciprocal 0, as it should be.
+    # In one array: overflow gives infinity, and its reciprocal 0 is the right result.
     with np.errstate(over="ignore"):
         result = np.exp(np.negative(x, out=out), out=... if out is None else out)
     result += 1

@@ -14,7 +14,7 @@ from ._pool import COUNTS, LARGE, POOL
 
 # Up to so many bytes a shortcut keeps a filled array, of which it returns copies.
 _SMALL = 1 << 10
-# Up to so many bytes graphs fill memory of the pool. Of more the system's pages may stay untouched.
+# Graphs fill memory of the pool up to this many bytes. Larger arrays may leave pages of the system untouched.
 _LARGEST = 1 << 25
 
 
@@ -27,7 +27,7 @@ def _copying(name: str) -> Callable[..., Callable[..., np.ndarray]]:
 
 
 def _pooled(name: str, value: complex) -> Callable[..., Callable[..., np.ndarray]]:
-    """Return what binds a kernel in a graph, where nearly all that is made is written to.
+    """Return a function that binds a kernel in a graph, where nearly every new array is written.
 
     Pages that are fresh from the system cost more than the filling of memory that was used before.
     """

@@ -92,7 +92,7 @@ def round(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
 @support_native_out
 def pow(x1: Any, x2: Any, /, *, out: Any = ...) -> np.ndarray:
     if x1.dtype.kind in "iu":
-        # Integers refuse negative exponents where they meet the first one: what is before it would be in ``out``.
+        # NumPy raises at the first negative exponent of integers, when ``out`` is already partly written.
         return np.pow(x1, x2, out=...)
     if x2.ndim == 0 and is_root(x1, x2):
         return np.sqrt(x1, out=out)
@@ -119,7 +119,7 @@ def _may_be_infinite(x: Any) -> bool:
 
 
 def _are_finite(x1: Any, x2: Any) -> bool:
-    # Of an infinite element the product is infinite, or NaN beside a zero, and so is the sum.
+    # An infinite element makes the product infinite, or NaN beside a zero, and so the sum.
     if type(x1) is np.ndarray is type(x2) and x1.dtype is x2.dtype and x1.dtype.char in "fd" and x1.shape == x2.shape:
         # The method ``dot`` would warn.
         return math.isfinite(np.vdot(x1, x2))

@@ -1,4 +1,4 @@
-"""What is constant to derivatives, on NumPy."""
+"""Constants to derivatives, on NumPy."""
 
 from __future__ import annotations
 

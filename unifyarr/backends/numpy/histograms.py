@@ -7,7 +7,7 @@ from typing import Any
 from ..kernels import declines
 from . import _direct as np
 
-# Of real weights, which NumPy adds up in float64.
+# The dtypes of real weights, which NumPy adds up in float64.
 _WEIGHTS = frozenset("efd")
 
 
@@ -23,7 +23,7 @@ def bincount(x: np.ndarray, /, *weights: np.ndarray, length: int) -> Any:
         return np.bincount(x, weight, length).astype(weight.dtype, copy=False)
 
 
-# Whether the range of evenly spaced edges is finite their types don't tell.
+# Types don't tell whether the range of evenly spaced edges is finite.
 @declines(
     lambda x, edges, *weights, uniform: (
         x.dtype != np.float64 or uniform or any(weight.dtype.char not in _WEIGHTS for weight in weights)

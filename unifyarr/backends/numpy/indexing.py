@@ -12,7 +12,7 @@ from ..base.single import Picks, picks
 from ..kernels import bound_by, check_number, support_native_out, with_core
 from . import _direct as np
 
-# Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
+# Start, step (not 0) and length of each axis, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, Any], ...]
 
 
@@ -107,7 +107,7 @@ def take(x: np.ndarray, indices: np.ndarray, /, *, axis: int | None, out: np.nda
     return np.asarray(x.take(indices, axis))
 
 
-# Of arrays with at most this many elements the places along all axes are remembered.
+# Index arrays along all axes are cached for arrays with at most this many elements.
 _SMALL = 1 << 12
 
 

@@ -67,7 +67,7 @@ _det = np.linalg.det
 
 
 def det(x: np.ndarray, /) -> np.ndarray:
-    # Of one matrix it's a scalar, which makes its own array sooner than another function does.
+    # For one matrix it's a scalar, whose own method is the fastest way to an array.
     return _det(x).__array__()
 
 

@@ -13,7 +13,7 @@ from ._pool import empty_like
 
 
 def _know_broadcast(x: np.ndarray, *, shape: tuple[int, ...]) -> Callable[[np.ndarray], np.ndarray] | None:
-    # The same array by its constructor, which takes a third of the time. What isn't contiguous it refuses.
+    # The constructor returns the same array in a third of the time. It raises for arrays that aren't contiguous.
     if x.dtype.kind not in "biufc" or not x.size:
         return None
     dtype, strides = x.dtype, np.broadcast_to(np.empty(x.shape, x.dtype), shape).strides

@@ -1,4 +1,4 @@
-"""What normalisation needs on NumPy."""
+"""Helpers for normalization on NumPy."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class _Edge(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The shape of the result, where the elements go, and what is done then."""
+    """The shape of the result, the position of the elements, and the remaining steps."""
 
     shape: tuple[int, ...]
     centre: Any

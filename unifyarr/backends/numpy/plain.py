@@ -17,7 +17,7 @@ from ._items import get_copy, get_item, set_item
 from ._powers import COMPLEX_POWERS, power
 
 _DOUBLE, _SINGLE = np.dtype(np.float64), np.dtype(np.float32)
-# Those that NumPy warns of a third argument by place.
+# Functions for which NumPy deprecates a third positional argument.
 _BY_NAME = frozenset({np.maximum, np.minimum})
 # A Python number is weak beside bfloat16 too, which NumPy's promotion doesn't know, and casts complex numbers to it.
 _NOT_BFLOAT16 = {BFLOAT16: None}
@@ -34,7 +34,7 @@ def plain(name: str, kernel: Callable[..., Any]) -> Plain:
     is_ufunc = isinstance(ufunc, np.ufunc)
     beside: dict[Any, Any] = dict(_NOT_BFLOAT16)
     if not {"dd->d", "dd->?"}.isdisjoint(getattr(ufunc, "types", ())):
-        # Of an integer NumPy makes a float itself, in longer time than all else takes.
+        # NumPy takes far longer to convert an integer to a float itself.
         beside |= dict.fromkeys((_DOUBLE, _SINGLE), Beside(ufunc, passed_as=float))
     into = ufunc if getattr(kernel, "support_native_out", False) else None
     right, rest_right = _BESIDE.get(name, (beside, Beside(ufunc)))
@@ -62,8 +62,8 @@ def _divide_doubles(x1: np.ndarray, x2: np.ndarray) -> Any:
         # Not the method, which warns.
         total = _product(x1, x2)
         if total.__class__ is np.float64 and _finite(total):
-            # Two vectors of one length. Of an infinite element the product is infinite, or NaN beside a zero: there
-            # NumPy has other quotients.
+            # Two vectors of one length. An infinite element makes the product infinite, or NaN beside a zero: there
+            # NumPy's quotients differ.
             return _floor_divide(x1, x2)
     return elementwise.floor_divide(x1, x2)
 
@@ -95,7 +95,7 @@ def _of(codes: str, kernel: Beside | Callable[..., Any]) -> dict[Any, Any]:
     return dict.fromkeys(map(np.dtype, codes), kernel)
 
 
-# Of complex numbers alone NumPy has other special values.
+# NumPy's special values differ only for complex numbers.
 _OF_KINDS: dict[str, dict[Any, Any]] = {
     **{name: _of("FD", getattr(elementwise, name)) for name in ("tan", "tanh", "expm1")},
     "floor_divide": {_DOUBLE: guarded(np.floor_divide, _divide_doubles, "finite")},
@@ -107,10 +107,10 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
 }
 _BESIDE: dict[str, tuple[dict[Any, Any], Callable[..., Any]]] = {
     "floor_divide": (_of("bhilqBHILQ", _integer_quotient), elementwise.floor_divide),
-    # Of half precision the operator rounds powers to 0.5 in another way than the ufunc.
+    # In half precision the operator rounds powers to 0.5 differently from the ufunc.
     "pow": (_of("fd", Beside(operator.pow, passed_as=float)) | _of("FD", _complex_power_to), power),
 }
-# Of functions that aren't elementwise.
+# Functions that aren't elementwise.
 OTHERS = {"asarray": Plain(kernel=asarray), "matmul": Plain(_of("?bhilqBHILQefdFD", np.matmul))}
 ITEMS: dict[str, Callable[..., Any]] = {
     "get_item": get_item,

@@ -16,9 +16,10 @@ def scatter_reduce(
 ) -> np.ndarray:
     """Return ``x`` with ``value`` (of the shape of ``x[indices]`` and the dtype of ``x``) combined with it there.
 
-    Of equal indices all values count; with ``"set"``, which only replaces, the last one. ``out`` may be ``x`` itself.
+    Equal indices accumulate all values; ``"set"``, which only replaces, keeps the last one. ``out`` may be ``x``
+    itself.
     """
-    # What is written in place is checked before; of a copy NumPy finds the same itself.
+    # Bounds are checked before writing in place; for a copy, NumPy checks them itself.
     for axis, index in enumerate(indices if out is not None else ()):
         length = x.shape[axis]
         if index.size and not (-length <= index.min() and index.max() < length):

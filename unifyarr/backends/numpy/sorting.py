@@ -21,8 +21,8 @@ _MANY, _SAMPLE = 1 << 14, 1 << 10
 
 
 def _is_quick(x: np.ndarray) -> bool:
-    # Of integers of 16 bits and fewer the stable sort counts, which is faster than all others. The unstable one sorts
-    # float16 wrongly: among NaN, it puts some -0.0 before -1.0. Complex numbers have several zeros and NaN.
+    # For integers of 16 bits and fewer the stable sort counts, which is faster than all others. The unstable one sorts
+    # float16 wrongly: with NaN present, it puts some -0.0 before -1.0. Complex numbers have several zeros and NaN.
     return x.itemsize > 2 and x.dtype.kind in "iuf"
 
 

@@ -29,7 +29,7 @@ _SCALED = (
     *(6.286517954054265e-08, 1.1514682021759748e-07, -7.835744502161113e-09, -1.364304816089335e-08),
     -1.7986573074001203e-09,
 )
-# Of the power series of erf(x) / x in x², what counts below _NEAR.
+# The terms of the power series of erf(x) / x in x² that matter below _NEAR.
 _NEAR = 0.5
 _SERIES = tuple((-1) ** k * 2 / (math.sqrt(math.pi) * math.factorial(k) * (2 * k + 1)) for k in range(12))
 
@@ -45,7 +45,7 @@ def _scipy() -> ModuleType | None:
 def _blockwise(function: Callable[[Any, Any], Any]) -> Callable[..., np.ndarray]:
     """Compute an elementwise function of float64 block by block, on arrays of any floating-point dtype and layout.
 
-    It's a function of the values and of NumPy, or of what has its elementwise functions.
+    It's a function of the values and of NumPy, or of another namespace with its elementwise functions.
     """
 
     def kernel(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:

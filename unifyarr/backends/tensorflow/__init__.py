@@ -67,7 +67,7 @@ class Backend(base.Backend[Any]):
     """TensorFlow, as the frontend sees an engine."""
 
     name = "tensorflow"
-    # What eager code meets first; then the symbolic tensors, and all kinds of variables.
+    # Eager tensors first, as the most frequent ones; then symbolic tensors, and all kinds of variables.
     native_types: tuple[type, ...] = (EagerTensor, ResourceVariable, tf.Tensor, tf.Variable)
     mutable = False
     # ``tf.Variable`` is, by ``can_write``.
@@ -80,7 +80,7 @@ class Backend(base.Backend[Any]):
     items: Mapping[str, Callable[..., Any]] = _items.ITEMS
 
     can_compile = can_transform = True
-    # What takes the place of kernels that write where TensorFlow transforms a function.
+    # Replacements for kernels that write, inside TensorFlow's transformations.
     pure_kernels = pure.KERNELS
     vjp = staticmethod(transformations.vjp)
     with_pullback = staticmethod(transformations.with_pullback)
@@ -272,7 +272,7 @@ class Backend(base.Backend[Any]):
             return native
         return tf.constant(native.numpy(), native.dtype)
 
-    # What costs least to read of an eager tensor.
+    # The cheapest attributes of an eager tensor.
     cache_reads: Mapping[str, str] = (
         {"dtype": "is", "shape": "==", "device": "=="}
         if type_of_eager is None
@@ -329,7 +329,7 @@ class Backend(base.Backend[Any]):
             return tf.Variable(native, trainable=False)
 
     def goes_on(self, holder: Any, kernel: str) -> bool:
-        """Return whether a kernel writes into a variable what it touches only, and no tape has to see it."""
+        """Return whether a kernel writes only the touched elements of a variable, and no tape has to record it."""
         return kernel in ("set_window", "scatter") and holder.shape.rank <= MAX_SLICE and not may_record()
 
     def end_run(self, holder: Any) -> Any:

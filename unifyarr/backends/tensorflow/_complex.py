@@ -52,7 +52,7 @@ def _log_abs(a: Any, b: Any, a_squared_minus_1: Any) -> Any:
     nothing = raw.Equal(x=large, y=raw.ZerosLike(x=large))
     ratio = raw.RealDiv(x=small, y=raw.SelectV2(condition=nothing, t=raw.OnesLike(x=large), e=large))
     is_near = _and(raw.Greater(x=large, y=half), raw.Less(x=large, y=scalar(2.0, a)))
-    # The branch that isn't taken gets an argument without singularity, for the gradient's sake.
+    # The branch that isn't taken gets an argument without a singularity, so that its gradient stays finite.
     squares = raw.SelectV2(condition=is_near, t=near, e=raw.Square(x=ratio))
     scale = raw.SelectV2(condition=is_near, t=raw.OnesLike(x=large), e=large)
     result = raw.AddV2(x=raw.Log(x=scale), y=raw.Mul(x=half, y=raw.Log1p(x=squares)))
@@ -120,7 +120,7 @@ def tanh(x: Any) -> Any:
 def sqrt(x: Any) -> Any:
     result = raw.Sqrt(x=x)
     real, imag = parts(result)
-    # What is set here is a limit or a branch point: it has no gradient.
+    # These values are limits or branch points: they have no gradient.
     a, b = parts(raw.StopGradient(input=x))
     zero = raw.ZerosLike(x=a)
     infinity = raw.Fill(dims=raw.Shape(input=a), value=scalar(math.inf, a))
@@ -216,7 +216,7 @@ def pow(x1: Any, x2: Any) -> Any:
     of_nothing = raw.Equal(x=x1, y=zero)
     result = raw.Pow(x=select(of_nothing, one, x1), y=x2)
 
-    # A product of the base's parts keeps what the logarithm of an infinity doesn't.
+    # A product of the base's parts keeps values that the logarithm of an infinity loses.
     base = select(raw.Greater(x=real, y=none), x1, multiply(one, x1))
     power = square(x1)
     power = select(raw.Equal(x=size, y=scalar(1.0, size)), base, power)

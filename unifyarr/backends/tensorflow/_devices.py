@@ -67,7 +67,7 @@ def placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]:
             return kernel(*arrays, **arguments)
 
     state(run, unplaced=kernel)
-    # What stands for it in some calls runs there too.
+    # Its replacements in some calls run there too.
     for name in _STANDING:
         if hasattr(kernel, name):
             setattr(run, name, placed(getattr(kernel, name), elementwise))
@@ -85,7 +85,7 @@ def _making_placed(make: Callable[..., Any], elementwise: bool) -> Callable[...,
     def made(*natives: Any, **static: Any) -> Any:
         kernel = make(*natives, **static)
         if isinstance(kernel, Applied):
-            # Without what shortcuts would call instead of it.
+            # Without the function that shortcuts would call instead of it.
             return placed(kernel.__call__, elementwise)
         return None if kernel is None else placed(kernel, elementwise)
 

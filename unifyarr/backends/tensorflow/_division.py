@@ -55,7 +55,7 @@ def _integer_division(op: str) -> Kernel:
 
 
 def _quotient(x1: Any, x2: Any) -> Any:
-    """Divide what the remainder leaves, so that rounding never reaches the next integer."""
+    """Divide after subtracting the remainder, so that rounding never reaches the next integer."""
     return raw.Round(x=_divide(_subtract(x1, _floor_mod(x1, x2)), x2))
 
 

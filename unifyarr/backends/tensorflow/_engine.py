@@ -42,7 +42,7 @@ tf: Any = tensorflow
 
 
 class _RawOps:
-    """The functions of ``tf.raw_ops`` by name, without the frame around each that refuses arguments by place."""
+    """The functions of ``tf.raw_ops`` by name, without their wrapper, which allows keyword arguments only."""
 
     def __getattr__(self, name: str) -> Any:
         function = inspect.unwrap(getattr(tf.raw_ops, name))
@@ -56,8 +56,8 @@ raw: Any = _RawOps()
 def direct(op: str) -> Callable[..., Any]:
     """Return an operation for eager tensors in eager code: calls that know of both need none of the rest of ``raw``'s.
 
-    It takes the tensors by place, and attributes after them, each by its name and its value; it may return a list where
-    ``raw``'s function returns a tuple. What it raises is for nobody to read.
+    It takes the tensors as positional arguments, then attributes as pairs of name and value; it may return a list where
+    ``raw``'s function returns a tuple. Its errors aren't meant for users.
     """
     return eager_op(op) or _by_place(getattr(raw, op))
 
@@ -81,7 +81,7 @@ HALF = frozenset({tf.float16, tf.bfloat16})
 FLOAT = HALF | {tf.float32, tf.float64}
 COMPLEX = frozenset({tf.complex64, tf.complex128})
 
-# What only stores numbers. Of the others that have a name TensorFlow makes constants, and casts none.
+# Storage-only dtypes. TensorFlow makes constants of other named dtypes, but casts none.
 STORED = frozenset(map(tf.as_dtype, ("float8_e4m3fn", "float8_e5m2", "int4", "uint4")))
 # XLA keeps two of them in a byte, and takes and gives tensors of TensorFlow, which have one, as if they had two.
 NARROW = frozenset(dtype for dtype in STORED if dtype.is_integer)
@@ -230,7 +230,7 @@ def carries_derivative(x: Any) -> bool:
 
 
 def _reaches_source(x: Any) -> bool:
-    # Whether a way back from a node that a tape follows avoids what has no gradient.
+    # Whether a path back from a node on a tape avoids ops without gradients.
     met, ahead = set(), [x]
     while ahead:
         op = ahead.pop().op

@@ -35,7 +35,7 @@ def joint_indices(shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
 
 
 def lasting(value: Any, joint: Any, rows: int) -> Any:
-    """Return what is written to ``rows`` rows so that equal indices write the same: of each the last row.
+    """Return values for ``rows`` rows in which equal indices have equal values: the last row of each index.
 
     A row that another one overwrites gets no gradient then, as the engine would give it.
     """

@@ -1,4 +1,4 @@
-"""What TensorFlow does at once for items, as NumPy does; anything in doubt declines."""
+"""Fast paths of indexing on TensorFlow, with NumPy's semantics; anything in doubt declines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ._private import EagerTensor, dtype_of_eager, is_eager, shape_of_eager
 
 # How many numbers and places are kept as tensors.
 _KEPT = 4096
-# What the engine scatters as it adds.
+# Dtypes for which the engine's scatter adds.
 _ADDED = frozenset({tf.float32, tf.float64, tf.int32, tf.int64})
 _INT = frozenset({int})
 _ENDS = frozenset({int, type(None)})
@@ -40,7 +40,7 @@ _FEW = 64
 def _place(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, Any, Any, int, tuple[int, ...]] | None:
     """Return where a part begins and ends, its steps, the mask of the axes that it lacks, and its shape.
 
-    ``key`` has integers and slices; ``None`` for what is out of bounds, empty or reversed.
+    ``key`` has integers and slices. Return ``None`` if it is out of bounds, empty or reversed.
     """
     if not len(key) <= len(shape) <= MAX_SLICE:
         return None
@@ -92,7 +92,7 @@ def get_copy(x: Any, key: Any) -> Any:
     if type(key) is tuple and key and _INT.issuperset(map(type, key)) and is_eager():
         place = _place(key, shape_of_eager(x))
         if place is None or place[-1]:
-            # Of what is no element there's a view.
+            # More than one element needs a view.
             return NotImplemented
         # Not by an op that gathers, which has no derivative for one element.
         begin, end, steps, lacks, _ = place
@@ -114,7 +114,8 @@ _numbers: dict[Any, Any] = {}
 def put_copy(x: Any, key: Any, value: Any) -> Any:
     """Return a tensor with a number, or a tensor of its dtype that has no axes or the part's, in the place of a part.
 
-    That is what integers and slices select, or where a mask is true. ``NotImplemented`` stands for any other key.
+    These are the elements that integers and slices select, or where a mask is true. ``NotImplemented`` means any other
+    key.
     """
     if not is_alone() or not is_eager():
         return NotImplemented
@@ -154,7 +155,7 @@ def _positions(axes: tuple[tuple[int, int, int], ...], order: tuple[int | None, 
 
 
 def into_window(op: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what adds a tensor to a small window, by an op that scatters, instead of reading and writing it."""
+    """Return a function that adds a tensor to a small window by a scatter op, without reading the window."""
 
     def into(x: Any, value: Any, axes: Any, order: Any) -> Any:
         if x.dtype not in _ADDED or dtype_of_eager(value) != dtype_of_eager(x) or not is_eager():

@@ -23,7 +23,7 @@ def scan(
     length: int,
     reverse: bool,
 ) -> tuple[list[Any], list[Any]]:
-    """Return what is carried after all steps, and the results of the steps, each along a new first axis."""
+    """Return the carry after all steps, and the results of the steps, stacked along a new first axis."""
     dtypes, fixed = [x.dtype for x in (*state, *xs)], [x.dtype for x in constants]
     xs, constants = widened(xs), widened(constants)
     kinds = [tf.as_dtype(each.dtype) for each in types]
@@ -53,7 +53,7 @@ def scan(
 def while_loop(
     condition: Callable[..., Any], body: Function, state: Sequence[Any], constants: Sequence[Any]
 ) -> list[Any]:
-    """Return what is carried once the condition is false."""
+    """Return the carry once the condition is false."""
     dtypes, fixed = [x.dtype for x in state], widened(constants)
     given = [*dtypes, *(x.dtype for x in constants)]
     carried = tf.while_loop(
@@ -66,7 +66,7 @@ def while_loop(
 
 @runs_beside(2)
 def switch(index: Any, branches: Sequence[Function], operands: Sequence[Any]) -> list[Any]:
-    """Return what one of several functions of the operands returns."""
+    """Call one of several functions on the operands, and return its result."""
     given, dtypes = [x.dtype for x in operands], list[Any]()
     operands = widened(operands)
 

@@ -49,8 +49,8 @@ def called_at_once(concrete: Any) -> Callable[[Sequence[Any]], list[Any]] | None
 
 
 def _find_is_eager() -> Callable[[], bool]:
-    # Of the running thread, without the two calls that the public function makes, and without the look-up of what reads
-    # an attribute of the engine's.
+    # The thread's context, without the two calls of the public function, and without looking up the engine's attribute
+    # getter.
     of_thread = getattr(_context() if _context is not None else None, "_thread_local_data", None)
     found = getattr(getattr(type(of_thread), "is_eager", None), "fget", None)
     return tf.executing_eagerly if found is None else partial(found, of_thread)
@@ -68,7 +68,7 @@ def current_device() -> str:
 
 
 class _TraceCell:
-    """What ``is_eager`` returns, as an attribute."""
+    """The value of ``is_eager``, as an attribute."""
 
     @property
     def value(self) -> bool:
@@ -79,7 +79,7 @@ trace_cell = _TraceCell()
 
 
 def is_for_xla() -> bool:
-    """Return whether XLA compiles what is traced now; in any trace where TensorFlow doesn't tell.
+    """Return whether XLA compiles the current trace; true in any trace if TensorFlow doesn't tell.
 
     A function with ``jit_compile`` is traced in a context that says so.
     """
@@ -91,8 +91,8 @@ def is_for_xla() -> bool:
 def eager_op(name: str) -> Callable[..., Any] | None:
     """Return a function that runs an operation on eager tensors; its attributes follow by name and value.
 
-    What it raises says less than the engine's functions do. Of an operation of several results it returns a list.
-    The functions of ``tf.raw_ops`` have Python around it; ``None`` where they are the only way.
+    Its errors say less than those of the engine's functions. For an operation with several results it returns a list.
+    The functions of ``tf.raw_ops`` have a Python wrapper around it; ``None`` where they are the only way.
     """
     return None if _context is None or _execute is None else partial(_execute, _context(), name, None)
 
@@ -147,7 +147,7 @@ values_of_eager: Callable[[Any], Any] = private("tensorflow.Tensor._numpy", Eage
 # A number of an eager tensor's dtype: the dtype itself is looked up in Python.
 dtype_of_eager: Any = private("tensorflow.Tensor._datatype_enum", EagerTensor)
 
-# What eager tensors of one dtype and shape have in common. Hashing their dtype and shape runs through Python.
+# A key for the dtype and shape of eager tensors. Hashing those themselves runs through Python.
 type_of_eager: Any = (
     None
     if dtype_of_eager is None or private("tensorflow.Tensor._shape_tuple", EagerTensor) is None

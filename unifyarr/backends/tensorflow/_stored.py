@@ -1,4 +1,4 @@
-"""Numbers that TensorFlow stores and has few kernels for: what moves them goes through a wider dtype, and back.
+"""Dtypes that TensorFlow stores but has few kernels for: kernels that move elements use a wider dtype.
 
 TensorFlow casts four of these dtypes, exactly and with NumPy's rounding. It selects, scatters and rolls none of them,
 and of the integers it reads no part either. Each of their numbers is one of the wider dtype.
@@ -30,7 +30,7 @@ from ._engine import (
 )
 from ._private import dtype_of_eager
 
-# Stored dtype -> what holds its numbers and has all kernels.
+# Stored dtype -> dtype that holds its numbers and has all kernels.
 _WIDER = {dtype: tf.float16 if dtype.is_floating else tf.int8 if dtype.name == "int4" else tf.uint8 for dtype in STORED}
 _BY_NUMBER = {dtype.as_datatype_enum: wider for dtype, wider in _WIDER.items()}
 # A number is looked up in a fraction of the time of the dtype itself.
@@ -56,7 +56,7 @@ def moves(place: int = 0) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             moving.bind = lambda **static: _moving(bind(**static), place)
 
         def known(*natives: Any, **static: Any) -> Any:
-            # Of other dtypes nothing looks again.
+            # Other dtypes skip this check from now on.
             if _wider(natives[place]) is not None:
                 return None
             found = None if know is None else know(*natives, **static)
@@ -94,7 +94,7 @@ def _value(x: Any) -> Any:
 
 
 def wide_dtype(dtype: Any) -> Any:
-    """Return what a loop carries for a dtype: of integers of four bits TensorFlow carries none."""
+    """Return the dtype in which a loop carries a dtype: TensorFlow's loops can't carry 4-bit integers."""
     return _WIDER[dtype] if dtype in NARROW else dtype
 
 
@@ -119,7 +119,7 @@ def check_recorded(x: Any, dtype: Any) -> None:
 
 @kept(8)
 def _bits_of_half(dtype: Any) -> Any:
-    # What numbers of half precision are in ``dtype``, by their bits.
+    # All half-precision numbers in ``dtype``, indexed by their bits.
     with np.errstate(all="ignore"):
         halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(NUMPY_DTYPES[dtype])
     return tf.constant(halves.view(np.uint8))

@@ -11,7 +11,7 @@ from ._engine import FLOAT, HALF, cast, integers, raw, reshape, tf
 
 
 def _in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Decline calls that the engine doesn't do, and compute in float32 what it would add up in half precision."""
+    """Decline calls that the engine doesn't support, and compute in float32 where it would add up in half precision."""
 
     @functools.wraps(kernel)
     def call(*arrays: Any, groups: int, dilation: tuple[int, ...], **static: Any) -> Any:

@@ -16,7 +16,7 @@ def _fill(value: Any, /, *, shape: tuple[int, ...]) -> Any:
     return raw.Fill(dims=integers(*shape), value=value)
 
 
-# Of what NumPy's own dtypes name, none is only stored.
+# NumPy's own dtypes are never storage-only.
 _fill_stored = moves()(_fill)
 
 

@@ -31,5 +31,5 @@ def astype(x: Any, /, *, dtype: np.dtype[Any]) -> Any:
 
 
 def _wide(dtype: Any) -> Any:
-    # What numbers that are only stored come from and go to on every engine, so that they're rounded alike.
+    # Storage-only dtypes are cast through these on every engine, so that they round alike.
     return tf.int32 if dtype in NARROW else tf.float32

@@ -233,7 +233,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     first = raw.GreaterEqual(x=x1, y=x2)
     large, small = select(first, x1, x2), select(first, x2, x1)
     difference = raw.Sub(x=small, y=large)
-    # Of two equal infinities the difference is NaN: the sum is that infinity, or the NaN that one of them is.
+    # The difference of two equal infinities is NaN: the sum is that infinity, or the NaN operand.
     result = raw.AddV2(x=large, y=raw.Log1p(x=raw.Exp(x=difference)))
     return select(raw.IsNan(x=difference), raw.AddV2(x=x1, y=x2), result)
 

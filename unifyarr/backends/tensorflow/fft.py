@@ -49,7 +49,7 @@ def _forward_factor(n: int, norm: str | None) -> float:
 
 
 def _inverse_factor(n: int, norm: str | None) -> float:
-    """Return what is left to do after the engine, which divides by ``n``."""
+    """Return the factor that remains after the engine, which divides by ``n``."""
     return {"ortho": math.sqrt(n), "forward": float(n)}.get(norm or "backward", 1.0)
 
 

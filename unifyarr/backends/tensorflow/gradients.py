@@ -1,4 +1,4 @@
-"""What is constant to derivatives, on TensorFlow."""
+"""Constants to derivatives, on TensorFlow."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reading and writing parts of arrays on TensorFlow.
 
-A tensor never changes: what writes returns a new one. Into a ``tf.Variable`` it writes, and returns the variable.
+Tensors are immutable: kernels that write return a new one. A ``tf.Variable`` is written in place, and returned.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ._indices import joint_indices, lasting, normalised
 from ._private import is_for_xla
 from ._stored import moves
 
-# Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
+# Start, step (not 0) and length of each axis, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, int], ...]
 # Over how many axes the engine scatters.
 _MAX_DEPTH = 7

@@ -1,4 +1,4 @@
-"""What functions of matrices repeat on TensorFlow, triangular systems and factors."""
+"""Helpers of functions of matrices on TensorFlow, for triangular systems and factors."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
 
 
 def _short(index: Any, length: int) -> Any:
-    # What is out of bounds stays so, for which the engine raises.
+    # An index out of bounds stays so, and the engine raises.
     low, high = scalar(-length - 1, index), scalar(length, index)
     return cast(raw.Minimum(x=raw.Maximum(x=index, y=low), y=high), tf.int32)
 

@@ -10,8 +10,8 @@ import numpy as np
 from ._devices import on
 from ._engine import TENSORFLOW_DTYPES, constant, integers, kept, raw, tf
 
-# Which generator ``auto_select`` takes depends on the device. The functions of ``tf.random`` take a hundred times as
-# long as the raw ops do: with this one they scramble the seed in Python.
+# The generator that ``auto_select`` takes depends on the device. The functions of ``tf.random`` take a hundred times as
+# long as the raw ops: with this generator they scramble the seed in Python.
 _PHILOX, _PHILOX_NUMBER = "philox", 1
 
 

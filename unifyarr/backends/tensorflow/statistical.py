@@ -72,7 +72,7 @@ def _is_trivial(x: Any, axis: Axis, dtype: np.dtype[Any]) -> bool:
 
 
 def _of_dtype(op: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare that an op does the calls on what has the dtype of the total."""
+    """Declare that an op supports calls on arrays of the total's dtype."""
 
     def known(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
         stays = x.dtype is TENSORFLOW_DTYPES[dtype] and x.dtype not in HALF and x.dtype is not tf.bool

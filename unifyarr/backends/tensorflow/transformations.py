@@ -1,7 +1,7 @@
 """The transformations of TensorFlow, on functions of native arrays.
 
-Each takes a function of arrays that returns two lists: of results, which are transformed, and of what goes along.
-Where TensorFlow's gradients of complex arrays are the conjugates of JAX's, they are conjugated.
+Each takes a function of arrays that returns two lists: the results, which are transformed, and auxiliary outputs.
+Gradients of complex arrays are conjugated where TensorFlow's convention differs from JAX's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _conjugates(arrays: Sequence[Any]) -> list[Any]:
 
 @runs_beside(1)
 def vjp(function: Function, arrays: Sequence[Any], once: bool) -> tuple[list[Any], list[Any], Function]:
-    """Return results, what goes along, and what gives gradients for cotangents of the results, ``once`` or often."""
+    """Return results, auxiliary outputs, and a function from cotangents to gradients, called ``once`` or often."""
     # A tape tells arrays by identity, and one may have been passed twice.
     arrays = [tf.identity(x) for x in arrays]
     with tf.GradientTape(persistent=not once, watch_accessed_variables=False) as tape:
@@ -39,7 +39,7 @@ def vjp(function: Function, arrays: Sequence[Any], once: bool) -> tuple[list[Any
         zero = tf.UnconnectedGradients.ZERO
         with beside(arrays):
             found = tape.gradient(results, arrays, _conjugates(cotangents), unconnected_gradients=zero)
-            # What was gathered from has its gradient as slices.
+            # The gradient of a gathered array comes as slices.
             return _conjugates([tf.convert_to_tensor(x) for x in found])
 
     return results, others, gradients
@@ -47,7 +47,7 @@ def vjp(function: Function, arrays: Sequence[Any], once: bool) -> tuple[list[Any
 
 @runs_beside(1)
 def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return results, their tangents, and what goes along."""
+    """Return results, their tangents, and auxiliary outputs."""
     arrays = [tf.identity(x) for x in arrays]
     with tf.autodiff.ForwardAccumulator(arrays, list(tangents)) as accumulator:
         results, others = function(*arrays)
@@ -83,7 +83,7 @@ def with_pullback(function: Function, pullback: Function) -> Function:
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def computed(*arrays: Any) -> Any:
         def gradients(*upstream: Any) -> Any:
-            # Computed again, since a derivative of the derivative follows what is computed here alone.
+            # Computed again, since a second derivative follows only what is computed here.
             results = _as_list(computed(*arrays))
             cotangents = [
                 tf.zeros_like(x) if each is None else tf.convert_to_tensor(each)

@@ -64,7 +64,7 @@ from ._shared import (
 
 _READS_FIELDS = _fields.offer()
 
-# What NumPy takes as it is: of complex numbers the conjugates may not be computed yet.
+# Dtypes that NumPy takes as they are: complex tensors may be lazily conjugated.
 _PLAIN = frozenset(DTYPES.values()) - COMPLEX - frozenset(OF_ML_DTYPES.values())
 
 
@@ -116,7 +116,7 @@ class Backend(base.Backend[Tensor]):
     modules = kernel_modules(__package__, "host", "inductor", "plain", "pure", "transformations")
 
     can_transform = True
-    # What takes the place of kernels that write where torch transforms a function.
+    # Replacements for kernels that write, inside torch's transformations.
     pure_kernels = pure.KERNELS
     vjp = staticmethod(transformations.vjp)
     with_pullback = staticmethod(transformations.with_pullback)
@@ -164,7 +164,7 @@ class Backend(base.Backend[Tensor]):
         written.copy_(native)
         return made
 
-    # Vectors and what is left of a row are computed by functions of their own.
+    # Vectors and the remainder of a row are computed by functions of their own.
     by_layout: Mapping[str, str] = {
         **dict.fromkeys(base.Backend.reordering, FLOATING),
         **dict.fromkeys(("atan2", "atanh", "cbrt", "cosh", "exp2", "hypot", "logaddexp", "pow", "sinh"), FLOATING),
@@ -192,7 +192,7 @@ class Backend(base.Backend[Tensor]):
         return stored
 
     def read(self, native: Tensor) -> Tensor:
-        """Return what kernels compute with: a lazily conjugated or negated tensor as a plain one."""
+        """Return the tensor that kernels compute with: lazily conjugated or negated ones are resolved."""
         return native.resolve_conj().resolve_neg() if native.is_conj() or native.is_neg() else native
 
     def wait(self, natives: Any) -> None:
@@ -201,7 +201,7 @@ class Backend(base.Backend[Tensor]):
             torch.accelerator.synchronize()
 
     def check_type(self, native: Tensor) -> None:
-        """Raise for a tensor of a subclass that means something else: one that says itself what operations do."""
+        """Raise for a tensor of a subclass that redefines operations."""
         kind = type(native)
         functions = (Tensor.__torch_function__.__func__, disabled_torch_function)
         function = getattr(kind.__torch_function__, "__func__", kind.__torch_function__)
@@ -297,7 +297,7 @@ class Backend(base.Backend[Tensor]):
         kept = None if place is None or place.type == "cpu" else _constants.table(array, place)
         return self.computed(array, device=device) if kept is None else kept
 
-    # What was noted is lost where somebody writes them.
+    # Writes invalidate the noted bounds.
     note_bounds = staticmethod(_indices.note_bounds)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Tensor:
@@ -355,7 +355,7 @@ class Backend(base.Backend[Tensor]):
         return _dlpack.receive(x, device, copy)
 
     def dlpack(self, native: Tensor, *, copy: bool | None = None, read_only: bool = False, **request: Any) -> object:
-        """Return a DLPack capsule of the tensor: of a copy of one that nobody may write to."""
+        """Return a DLPack capsule of the tensor, or of a copy if it is read-only."""
         native = unwrapped(self.read(native))
         if read_only and copy is not True:
             # torch can't mark a capsule, NumPy's view of its memory can.
@@ -406,7 +406,7 @@ class Backend(base.Backend[Tensor]):
     }
 
     def cache_key(self, native: Tensor) -> Hashable:
-        """Return what two tensors have equal if one can stand for the other."""
+        """Return a cache key of a tensor."""
         return (native.dtype, native.shape, native.stride(), native.device, native.is_conj(), native.is_neg())
 
     def layout(self, native: Tensor) -> np.ndarray | None:
@@ -513,7 +513,7 @@ class Backend(base.Backend[Tensor]):
                     break
             else:
                 return False
-        # What isn't known has no address, or isn't plain.
+        # An abstract tensor has no address, or isn't plain.
         return any(
             x.is_meta or (not is_plain(x) and super(Backend, self).is_watched(x)) or not has_address(x) for x in natives
         )

@@ -104,13 +104,13 @@ def _keeps(device: torch.device) -> bool:
 
 
 def _stream(device: torch.device) -> int:
-    # What one stream fills in another one would have to wait for.
+    # Another stream would have to wait for a buffer filled on this one.
     stream: int = torch.accelerator.current_stream(device).stream_id
     return stream
 
 
 def place_key(x: Tensor) -> Hashable:
-    """Return what tensors share beside which the same numbers are kept: one object, which is told by its identity."""
+    """Return a key for the tensors that share cached numbers: one object, compared by identity."""
     device = x.device
     return _place(device, 0 if x.is_cpu or x.is_meta else _stream(device))
 
@@ -147,5 +147,5 @@ def _kept_table(dtype: np.dtype[Any], shape: tuple[int, ...], bits: bytes, devic
 
 
 def _is_capturing(device: torch.device) -> bool:
-    # What a CUDA graph makes is in memory of the graph's own.
+    # Tensors made during a CUDA graph's capture lie in memory of the graph.
     return device.type == "cuda" and torch.cuda.is_current_stream_capturing()

@@ -13,7 +13,7 @@ def floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     # The one that the engine takes sooner has no derivative.
     if is_unwatched(x1) and is_unwatched(x2):
         quotient = torch.floor_divide(x1, x2)
-        # Of an infinite dividend the quotient isn't finite. As ``are_finite`` does, without the calls.
+        # The quotient of an infinite dividend isn't finite. As ``are_finite`` does, without the calls.
         if are_few_finite(quotient) and are_few_finite(x2):
             return quotient
     elif is_plain(x1) and is_plain(x2):

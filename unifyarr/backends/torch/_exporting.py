@@ -47,7 +47,7 @@ def exported(to: str, function: Callable[..., Sequence[Tensor]], types: Sequence
     identifiers = _identifiers(names)
     dynamic = [each.shape[:1] == (None,) for each in types]
     length = torch.export.Dim("length", min=1) if any(dynamic) else None
-    # Of a length that is no other's, since one or none would be taken for constants.
+    # With an unusual length, since torch would take 0 and 1 for constants.
     given = tuple(
         torch.zeros((7, *each.shape[1:]) if is_any else each.shape, dtype=DTYPES[each.dtype])
         for each, is_any in zip(types, dynamic, strict=True)
@@ -110,7 +110,7 @@ def while_loop(
     state: Sequence[Tensor],
     constants: Sequence[Tensor],
 ) -> list[Tensor] | None:
-    """Return what is carried once the condition is false, as one operator of a program that is exported."""
+    """Return the carry once the condition is false, as one operator of a program that is exported."""
     if not torch.compiler.is_exporting():
         return None
 
@@ -124,7 +124,7 @@ def while_loop(
 def switch(
     index: Tensor, branches: Sequence[Callable[..., list[Tensor]]], operands: Sequence[Tensor]
 ) -> list[Tensor] | None:
-    """Return what one of several functions of the operands returns, as operators of a program that is exported."""
+    """Call one of several functions on the operands, as operators of a program that is exported."""
     if not torch.compiler.is_exporting():
         return None
 

@@ -18,7 +18,7 @@ from ..private import lost
 from ._private import BODY, address_of
 from ._shared import DTYPES
 
-# How many words of an object, of what it stands for and of a storage are looked at: no version has had fewer.
+# How many words of an object, of its C++ tensor and of a storage are read: no version has had fewer.
 _OBJECT, _BODY, _STORAGE = 4, 22, 6
 _WORD, _HALF = ctypes.c_uint64, ctypes.c_uint16
 

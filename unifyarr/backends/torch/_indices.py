@@ -62,7 +62,7 @@ def noting(kernel: Callable[..., Any], most: Callable[[Tensor], int | Sequence[i
 def _noted(index: Tensor) -> tuple[int, int] | None:
     noted = getattr(index, "noted_bounds", None)
     if noted is None:
-        # A view has those of what it shows, whose memory is written with its own.
+        # A view has the noted bounds of its base, since both are written together.
         noted = getattr(base_of(index), "noted_bounds", None)
     return noted[1:] if noted is not None and noted[0] == version_of(index) else None
 
@@ -70,7 +70,7 @@ def _noted(index: Tensor) -> tuple[int, int] | None:
 def check_bounds(indices: Sequence[Tensor], sizes: Sequence[int], axis: int = 0) -> bool:
     """Raise where an index into axes of these sizes is out of bounds; return whether one may be negative.
 
-    An accelerator is waited for once. What ``vmap`` hides isn't known.
+    The host waits for an accelerator once. Values are unknown inside ``vmap``.
     """
     seen = {place: index for place, index in enumerate(indices) if index.numel()}
     limits = limits_of(list(seen.values()))

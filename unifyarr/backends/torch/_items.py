@@ -1,6 +1,6 @@
 """Fast paths of torch's indexing: what torch does as NumPy does, with keys and values that are alike here and there.
 
-They decline by ``NotImplemented``, or ``False`` for a write: the general path takes the rest, and says what is wrong.
+They decline by ``NotImplemented``, or ``False`` for a write: the general path takes the rest, and raises the errors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EXACT = frozenset(NUMBERS.values())
 _INTEGERS = frozenset({np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64})
 _INT = frozenset({int})
 _BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
-# What is a key at all, or may hold one.
+# Types that are keys, or may hold keys.
 _KEYS = _BASIC | _INTEGERS | {tuple, list, np.ndarray, Tensor}
 # The tensors that a value goes into without a loss.
 _COMPLEX = frozenset({torch.complex128, torch.complex64})
@@ -71,7 +71,7 @@ def _count_of_window(key: tuple[Any, ...]) -> int:
 
 
 def _has_numbers(x: Tensor) -> bool:
-    # Whether numbers stand for the elements: no derivative may be taken of them, and another dtype has no such number.
+    # Whether the elements can be replaced by numbers: no derivative is taken, and Python has such a number.
     if x.dtype not in _EXACT or not x.is_cpu or x.requires_grad:
         return False
     # As ``is_plain`` does, without the call.
@@ -79,7 +79,7 @@ def _has_numbers(x: Tensor) -> bool:
 
 
 def _at(x: Tensor, place: int) -> Any:
-    # Of a few numbers the engine gives a list sooner than one of them.
+    # For a few numbers, torch makes a list faster than it reads one of them.
     return x.tolist()[place] if x.numel() <= _FEW else x[place].item()
 
 
@@ -87,7 +87,7 @@ def get_item(x: Tensor, key: Any) -> Any:
     """Return the view of a basic index, or the number at integers for all axes."""
     kind = type(key)
     if kind is tuple and len(key) == 2 and type(key[0]) is int is type(key[1]) and x.dim() == 2:
-        # Of a matrix one integer at a time is taken sooner than a tuple.
+        # For a matrix, one integer at a time is faster than a tuple.
         small = _LEAST <= key[0] <= _FARTHEST and _LEAST <= key[1] <= _FARTHEST
         return _at(x[key[0]], key[1]) if small and _has_numbers(x) else NotImplemented
     if kind is tuple:
@@ -165,8 +165,8 @@ def _as_selection(x: Tensor, key: Any) -> Any:
 
 
 def get_copy(x: Tensor, key: Any) -> Any:
-    """Return what an index with arrays selects, or the element at integers for all axes, in memory of its own."""
-    # Of what has no elements torch takes any index, and an accelerator is lost to one that is out of bounds.
+    """Return a copy of the selection by an index with arrays, or of the element at integers for all axes."""
+    # torch accepts any index into an empty array, and an index out of bounds breaks the context of an accelerator.
     if not x.numel() or not x.is_cpu:
         return NotImplemented
     if type(key) is Tensor:
@@ -181,7 +181,7 @@ def get_copy(x: Tensor, key: Any) -> Any:
 def set_item(x: Tensor, key: Any, value: Any) -> bool:
     """Write a value that the dtype takes without a loss; torch checks basic keys and masks before it writes.
 
-    Of gradients torch records what the assignment does, and it refuses a leaf before it writes.
+    torch records the same gradients as for the assignment, and refuses a leaf before it writes.
     """
     kind, is_tensor, dtype = type(key), type(value) is Tensor, x.dtype
     given = value.dtype if is_tensor else None
@@ -251,7 +251,7 @@ def _fill(x: Tensor, key: Tensor, value: Any) -> bool:
         return True
     if kind is not torch.int64 or key.nbytes > _FEW_BYTES or not x.is_cpu:
         return False
-    # torch writes up to the first index out of bounds. Of an index that isn't 1-d this raises.
+    # torch writes up to the first index out of bounds. An index that isn't 1-d raises here.
     length = x.shape[0]
     for place in key.tolist():
         if not -length <= place < length:
@@ -287,7 +287,7 @@ def _as_target(x: Tensor, key: Any, value: Any) -> Any:
 
 
 def _is_target(x: Tensor, item: Tensor, axis: int, ndim: int) -> bool:
-    """Return whether torch writes at once to what a mask, or integers along an axis, select; ``ndim`` of the value."""
+    """Return whether torch can write directly to a mask, or to integers along an axis; ``ndim`` is the value's."""
     if overlap(x, item):
         return False
     if item.dtype is torch.bool:

@@ -11,7 +11,7 @@ from ._shared import UNSIGNED, flip_order, parts
 
 
 def keys(x: Tensor) -> tuple[Tensor, ...]:
-    """Return what complex numbers are compared by, the least significant first."""
+    """Return the sort keys of complex numbers, the least significant first."""
     real, imag = parts(x)
     return imag, real, 2 * torch.isnan(real).to(torch.uint8) + torch.isnan(imag)
 

@@ -56,7 +56,7 @@ count_modes: Any = private("torch._C._len_torch_function_stack") or _one
 # How many modes are on that see each operation, as those without values do. Without it nothing is kept between calls.
 count_dispatch_modes: Any = private("torch._C._len_torch_dispatch_stack") or _one
 
-# What a subclass has that says nothing itself of what functions do; without it, some such subclasses are refused.
+# The attribute of a subclass that doesn't override functions; without it, some such subclasses are refused.
 disabled_torch_function: Any = private("torch._C._disabled_torch_function_impl")
 
 # Writes several tensors in one call; without it each takes one.
@@ -155,7 +155,7 @@ def standard_gamma(alpha: Tensor, generator: torch.Generator) -> Tensor:
 
 @cache
 def inductor_compile() -> Any:
-    """Return what compiles a graph for tensors like given ones, or ``None``; it takes a second to import."""
+    """Return a compiler of graphs for tensors like the given ones, or ``None``; importing it takes a second."""
     return private("torch._inductor.compile")
 
 

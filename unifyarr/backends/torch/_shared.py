@@ -1,4 +1,4 @@
-"""What several files of the torch backend need: the dtypes, and detours for dtypes that the engine has no kernel for.
+"""Helpers shared by files of the torch backend: dtypes, and workarounds for dtypes without kernels.
 
 torch 2.13 stores ``uint16``, ``uint32`` and ``uint64`` but computes little with them, and its complex kernels for
 addition and negation lose special values. Two exact detours serve most kernels: ``by_bits`` and ``by_parts``.
@@ -47,7 +47,7 @@ BFLOAT16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
 # Those that NumPy's exchange of memory doesn't know, which goes by their bits; the last ones only store numbers.
 OF_ML_DTYPES: dict[np.dtype[Any], torch.dtype] = {
     np.dtype(getattr(ml_dtypes, name)): getattr(torch, name)
-    # Of integers of less than a byte torch has the names, and not even copies.
+    # torch has names for integers of less than a byte, but can't even copy them.
     for name in ("bfloat16", *(name for name in ALL_STORED if name.startswith("float")))
     if hasattr(torch, name) and hasattr(ml_dtypes, name)
 }
@@ -69,7 +69,7 @@ UINT8 = frozenset({torch.uint8})
 INTEGER = SIGNED_INTEGER | UINT8 | UNSIGNED
 WIDE = frozenset({torch.float32, torch.float64})
 
-# Exponents for which the engine's power to a number loses infinities, or what is left of them.
+# Exponents for which the engine's power to a number is wrong for some infinities or for the zeros they give.
 ODD_POWERS = frozenset({-0.5, -2.0})
 # Up to how many elements Python looks at one by one.
 FEW = 64
@@ -187,7 +187,7 @@ def cast(x: Tensor, dtype: torch.dtype, *, copy: bool = False) -> Tensor:
     return x.to(dtype, copy=copy)
 
 
-# What is larger is rounded to no number of the dtype. The engine gives the greatest one then, and not NaN.
+# Larger values round to no number of the dtype. The engine gives the greatest one then, and not NaN.
 _LARGEST = 464.0
 
 
@@ -215,7 +215,7 @@ def unwrapped(x: Tensor) -> Tensor:
 
 
 def beneath(x: Tensor) -> Tensor:
-    """Return what a tensor inside of transformations stands for, which has all elements of a batch."""
+    """Return the tensor inside the wrappers of transformations, which has all elements of a batch."""
     while is_functorch_wrapped_tensor(x):
         x = get_unwrapped(x)
     return x
@@ -270,7 +270,7 @@ def default_device() -> torch.device | None:
 
 
 def reducing(native: Kernel, x: Tensor, axis: tuple[int, ...], keepdims: bool) -> Kernel:
-    """Return a reduction of what has the type of ``x``: over all axes the engine does it sooner without their names."""
+    """Return a reduction for arrays of the type of ``x``: over all axes torch is faster without naming them."""
     return native if len(axis) == x.dim() and not keepdims else Applied(native, axis, keepdims)
 
 
@@ -282,7 +282,7 @@ def _unknown(x: Tensor) -> bool | None:
     return None
 
 
-# What the compiled core sees at once: whether no derivative can be taken, and whether a few elements are finite.
+# Checks by the compiled core: whether no derivative can be taken, and whether a few elements are finite.
 is_unwatched: Callable[[Tensor], bool] = _never if core is None else core.is_unwatched
 are_few_finite: Callable[[Tensor], bool | None] = _unknown if core is None else core.is_finite
 
@@ -329,7 +329,7 @@ def are_finite(x: Tensor, y: Tensor) -> bool:
 
 
 def are_all_finite(x: Tensor, *, unknown: bool) -> bool:
-    """Return whether all elements are finite; what is said inside ``vmap``, where it may be for a part of the batch."""
+    """Return whether all elements are finite; ``unknown`` inside ``vmap``, where elements of a batch may differ."""
     if is_finite(x) or not x.numel():
         return True
     # One kernel has the greatest absolute value, or NaN: that of a complex number may overflow where no part does.
@@ -350,7 +350,7 @@ def is_transforming() -> bool:
 
 
 def holds(condition: Tensor, *, unknown: bool) -> bool:
-    """Return whether a 0-d condition holds; what is said inside ``vmap``, where it may for a part of the batch."""
+    """Return whether a 0-d condition holds; ``unknown`` inside ``vmap``, where elements of a batch may differ."""
     try:
         return bool(condition)
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Plain calls of torch that write to a tensor, or share memory with NumPy: what is looked at before."""
+"""Checks before plain calls of torch that write to a tensor, or share memory with NumPy."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _CAST = frozenset(
 def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
     """Return whether a kernel may read ``x1`` and ``x2`` and write to ``out``: they fit, and don't overlap it.
 
-    What records gradients, and memory that several elements share, torch itself refuses, before it writes; an inference
-    tensor only afterwards.
+    torch itself refuses tensors that record gradients, and memory that several elements share, before it writes; it
+    refuses inference tensors only afterwards.
     """
     refuse_inference(out)
     dtype, shape = out.dtype, out.shape
     try:
         start = out.data_ptr()
     except RuntimeError:
-        # Inside a transformation, and of what is left of one, there's no address.
+        # Inside a transformation, and after it, there's no address.
         return False
     if x1 is not out:
         if x1.dtype is not dtype or x1.shape != shape:
@@ -66,7 +66,7 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
 
 def memory_of(x: Tensor) -> np.ndarray | None:
     """Return the memory of a tensor that NumPy may write as torch does, ``None`` in doubt."""
-    # What ``expand`` returns shows an element several times.
+    # The result of ``expand`` has several elements at one address.
     if forward_ad._current_level >= 0 or peek_interpreter_stack() is not None or 0 in x.stride():
         return None
     try:
@@ -106,7 +106,7 @@ def into(name: str, *others: torch.dtype) -> dict[str, Any]:
     dtypes = frozenset((*WIDE, *others))
     # torch subtracts no masks.
     casts = frozenset(pair for pair in _CAST if name != "sub" or torch.bool not in pair)
-    # Of each of the dtypes whether there may be tensors on several devices.
+    # For each dtype, whether there may be tensors on several devices.
     several: dict[torch.dtype, bool] = {}
 
     def fast(x1: Tensor, x2: Any, out: Tensor) -> bool:
@@ -137,7 +137,7 @@ def into(name: str, *others: torch.dtype) -> dict[str, Any]:
                 # On the meta device there's no address.
                 if (is_several or not place) and not x2.dim() and x2.device != out.device:
                     return False
-            # Of gradients this records the same as the assignment of a sum does.
+            # It records the same gradients as the assignment of a sum.
             in_place(out, x2)
             return True
         if type(x2) is not Tensor:

@@ -51,7 +51,7 @@ _FAR = -40.0
 # How many elements of a few arrays a processor keeps in its cache. New memory costs as much as to compute in it.
 _PART = 1 << 14
 _HALF_ROOT = math.sqrt(0.5)
-# Of the standard normal distribution at zero.
+# The density of the standard normal distribution at zero.
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 
 
@@ -101,7 +101,7 @@ _LOW = -1000.0
 _nan_far_down = worked_around("it multiplies minus infinity by 0, which is NaN")
 
 
-# Of zero its product with a number that has the sign would be a negative zero.
+# Zero times a negative number would be a negative zero.
 @functools.partial(off_host, unless=lambda x, *, alpha: not alpha > 0)
 def elu(x: Tensor, /, *, alpha: float) -> Tensor:
     return functional.elu(x, alpha)

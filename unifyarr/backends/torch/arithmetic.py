@@ -76,8 +76,8 @@ def _lcm_uint64(x1: Tensor, x2: Tensor) -> Tensor:
 
 
 def _gcd(x1: Tensor, x2: Tensor) -> Tensor:
-    # The engine takes absolute values first. That of the least integer is itself, and remainders by what is below zero
-    # differ by their signs alone.
+    # The engine takes absolute values first. The least integer is its own absolute value, so remainders may have the
+    # wrong sign.
     return torch.abs(torch.gcd(x1, x2))
 
 
@@ -106,7 +106,7 @@ lcm = _integer(torch.lcm, _lcm, _lcm_uint64)
 
 # -- scaling by powers of two -----------------------------------------------------------------------------------------
 
-# Of float64: the bits of the fraction, the exponent of 1.0, and what takes the least number beyond the greatest.
+# For float64: bits of the fraction, exponent of 1.0, shift that takes the least number beyond the greatest.
 _FRACTION, _ONE, _MOST = 52, 1023, 2148
 
 
@@ -117,7 +117,7 @@ def ldexp(x: Tensor, exponent: Tensor, /) -> Any:
     exponent = exponent.to(torch.int64).clamp(-_MOST, _MOST)
     wide = x.to(torch.float64)
     if x.dtype is torch.float64:
-        # What is beyond the exponents of one power goes first, in two parts. Then the last product alone is rounded.
+        # The part beyond the exponents of one power goes first, in two steps. Then only the last product is rounded.
         last = exponent.clamp(1 - _ONE, _ONE - 1)
         rest = exponent - last
         half = rest >> 1

@@ -12,7 +12,7 @@ from ..kernels import declines, for_derivatives
 from . import _private
 from ._shared import DTYPES, FLOAT, derivatives
 
-# Those for which what is added up has the dtype of the result.
+# Dtypes whose sums have the dtype of the result.
 _WIDE = torch.float32, torch.float64
 
 
@@ -82,7 +82,7 @@ def _is_served(*tensors: Tensor) -> bool:
 
 
 def _with_heads(x: Tensor, inner: int = 2) -> Tensor:
-    # The engine wants four axes. What has them may lie in any order.
+    # The engine wants four axes. Arrays with four axes may have any layout.
     return x if x.ndim == 2 + inner else x.reshape(-1, 1, *x.shape[-inner:])
 
 

@@ -109,7 +109,7 @@ def _componentwise(native: Kernel, reason: str) -> Fix:
 
 
 def _scalar_kernel(native: Kernel, *arrays: Tensor) -> Tensor:
-    """Return what the scalar kernel of ``native`` gives, without a look at values: a tensor with gaps in memory."""
+    """Return the result of the scalar kernel of ``native`` for a tensor with gaps in memory, without reading values."""
     shape = torch.broadcast_shapes(*(x.shape for x in arrays))
     result = torch.empty((*shape, 2), dtype=arrays[0].dtype, device=arrays[0].device)[..., 0]
     found: Tensor = native(*arrays, out=result)

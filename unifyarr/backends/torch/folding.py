@@ -71,7 +71,7 @@ def _exchanged(ndim: int, axes: int) -> tuple[int, ...]:
 
 # Below, windows are written at once.
 _SMALL = 2048
-# Which axes are those of places in windows over so many axes, where these come first.
+# The axes of positions, for windows over so many axes, if these come first.
 _PLACES = [tuple(range(axes)) for axes in range(4)]
 _of_floats = declines(lambda x, *_, **options: DTYPES[x.dtype] not in FLOAT, transformed=True)
 

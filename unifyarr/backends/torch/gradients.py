@@ -1,4 +1,4 @@
-"""What is constant to derivatives, on torch."""
+"""Constants to derivatives, on torch."""
 
 from __future__ import annotations
 

@@ -26,14 +26,14 @@ def bincount(x: Tensor, /, *weights: Tensor, length: int) -> Any:
     return torch.bincount(x, weight.to(torch.float64), minlength=length).to(weight.dtype)
 
 
-# Whether the range of evenly spaced edges is finite their types don't tell.
+# Types don't tell whether the range of evenly spaced edges is finite.
 @declines(lambda x, edges, *weights, uniform: bool(weights) or uniform or DTYPES[x.dtype] not in WIDE, transformed=True)
 def count_between(x: Tensor, edges: Tensor, /, *weights: Tensor, uniform: bool) -> Any:
     if weights or x.dtype not in WIDE or not is_plain(x):
         return NotImplemented
     if uniform and x.dtype is torch.float64 and len(edges) < _FEW:
         return _count_evenly(x, edges)
-    # NaN stands behind the last edge, and what equals that edge belongs to the last bin.
+    # NaN sorts after the last edge, and elements equal to that edge belong to the last bin.
     counts = torch.bincount(torch.bucketize(x, edges, right=True), minlength=len(edges) + 1)[1:-1].clone()
     counts[-1] += torch.count_nonzero(x == edges[-1])
     return counts

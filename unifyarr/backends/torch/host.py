@@ -1,4 +1,4 @@
-"""Which kernels on the CPU compiled functions may compute: by NumPy's loops, and by functions that torch calls."""
+"""Kernels that compiled functions may compute on the CPU: by NumPy's loops, and by functions that torch calls."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _INTEGER = frozenset({f"{kind}{bits}" for kind in ("int", "uint") for bits in (8
 _FLOAT = frozenset({"float32", "float64"})
 _ALL = _BOOL | _INTEGER | _FLOAT
 
-# What IEEE 754, or arithmetic modulo 2**n, defines to the last bit. Not here: exp and others, even sqrt, for which MKL
-# has functions with other last bits (they are in ``_mkl``); maximum and minimum of floats, where the sign of zero
-# depends on the layout; complex numbers, whose products differ, and which may be conjugated lazily; division of
+# Kernels that IEEE 754, or arithmetic modulo 2**n, defines to the last bit. Not here: exp and others, even sqrt, for
+# which MKL has functions with other last bits (they are in ``_mkl``); maximum and minimum of floats, where the sign of
+# zero depends on the layout; complex numbers, whose products differ, and which may be conjugated lazily; division of
 # integers, where torch is faster.
 SAME_BITS = {
     **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), _ALL),

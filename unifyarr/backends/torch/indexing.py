@@ -175,6 +175,6 @@ def take_along_axis_backward(g: Tensor, indices: Tensor, /, *, axis: int, length
     try:
         return total.scatter_add_(axis, indices, g)
     except RuntimeError:
-        # An index is negative, or out of bounds. What came before it may have been added.
+        # An index is negative, or out of bounds. Earlier ones may have been added already.
         check_bounds([indices], (length,))
         return total.zero_().scatter_add_(axis, indices % length, g)

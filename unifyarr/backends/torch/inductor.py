@@ -30,7 +30,7 @@ def _is_default(device: torch.device) -> bool:
 
 
 class _Stage:
-    """What functions are traced with: tensors without values, which know where they'd lie."""
+    """Tensors to trace functions with: without values, but with a device."""
 
     @functools.cached_property
     def mode(self) -> Any:
@@ -118,7 +118,7 @@ def compile_graph(module: torch.fx.GraphModule, natives: Sequence[Tensor]) -> Ca
 
 
 def compilers() -> Mapping[str, GraphCompiler]:
-    """Return torch's compilers by their names; none where this torch lacks what they're handed graphs by."""
+    """Return torch's compilers by their names; none if this torch lacks the interface to pass them graphs."""
     if _private.make_fx is None or _private.FakeTensorMode is None:
         return {}
     stage = _Stage()

@@ -65,7 +65,7 @@ def _matrices(kernel: Kernel, *, square: bool = False) -> Kernel:
                 try:
                     return kernel(x, *arrays, **arguments)
                 except Exception:
-                    # What is wrong is said below.
+                    # The error is raised below.
                     pass
             return call(x, *arrays, **arguments)
 
@@ -235,7 +235,7 @@ _RETURNS = torch.backends.mkl.is_available()
 def _of_finite(function: Callable[..., Any], *after: Any, place: int | None = None) -> Callable[[Tensor], Any]:
     """Return a function of matrices, with arguments that come after them, which refuses those that aren't finite.
 
-    Its result, or the one of a ``place``, shows what isn't: singular values, or a norm of them.
+    Its result, or the one at ``place``, shows whether the matrix is finite: singular values, or a norm.
     """
 
     def decompose(x: Tensor, *after: Any) -> Any:
@@ -393,7 +393,7 @@ def _know_norm(x: Tensor, *, axis: tuple[int, ...], keepdims: bool, ord: float) 
     if not axis or not x.numel() or x.dtype not in WIDE:
         return None
     if ord == 2 and len(axis) == x.dim() and not keepdims:
-        # What the engine computes without arguments.
+        # The call without arguments that the engine supports.
         return linalg.vector_norm
     return Applied(linalg.vector_norm, ord, axis, keepdims)
 
@@ -405,7 +405,7 @@ def vector_norm(x: Tensor, /, *, axis: tuple[int, ...], keepdims: bool, ord: flo
     if not axis:
         return torch.abs(x) if ord != 0 else (x != 0).to(x.real.dtype)
     if ord != -math.inf and not x.numel() and any(x.shape[i] == 0 for i in axis):
-        # The engine refuses what has no identity; NumPy starts with 0, whose negative power is infinite.
+        # The engine refuses reductions without an identity; NumPy starts with 0, whose negative power is infinite.
         return torch.abs(x).sum(axis, keepdims) + (math.inf if ord < 0 else 0.0)
     if ord == 0 and x.is_complex():
         # The engine warns about the imaginary parts.

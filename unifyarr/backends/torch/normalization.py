@@ -1,4 +1,4 @@
-"""What normalisation needs on torch."""
+"""Helpers for normalization on torch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._shared import DTYPES, has_address, is_plain
 
 # Those whose moments have the dtype of the result.
 _WIDE = torch.float32, torch.float64
-# The engine's formulas have third powers of scales, and squares of what they scale.
+# The engine's formulas use third powers of scales, and squares of the scaled elements.
 _LEAST = {dtype: torch.finfo(dtype).tiny ** 0.25 for dtype in _WIDE}
 _scaled = functools.partial(scaled_root_mean_square, torch)
 
@@ -42,7 +42,7 @@ def detach(x: Tensor, /) -> Tensor:
 
 
 def _is_declined(x: Any, axis: tuple[int, ...]) -> bool:
-    # Of no elements there are no moments.
+    # Empty arrays have no moments.
     return 0 in x.shape or axis != tuple(range(len(x.shape) - len(axis), len(x.shape)))
 
 

@@ -65,7 +65,7 @@ def _beside(
     return floats | dict.fromkeys(SIGNED_INTEGER, Beside(native, -128, 127, floats=False, turned=turned))
 
 
-# What the engine casts as the standard does, beside each other: 0-d arrays aside, which count less there.
+# Pairs that the engine promotes as the standard does, except for 0-d arrays, which torch treats as weak.
 _PAIRS = [(torch.float64, each) for each in (torch.float32, torch.int64, torch.int32)]
 
 

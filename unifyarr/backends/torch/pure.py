@@ -1,6 +1,6 @@
 """Kernels that write, as functions: inside transformations of torch, which refuse many writes in place.
 
-``vmap`` writes no batch of values into an array that is none, and autograd no value into what it still needs.
+``vmap`` can't write a batched value into an unbatched array, and autograd can't overwrite values it still needs.
 """
 
 from __future__ import annotations

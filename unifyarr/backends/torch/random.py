@@ -16,7 +16,7 @@ Device: TypeAlias = Any
 
 
 def random_state(seed: np.ndarray, device: Device) -> Tensor:
-    # A state lives on the CPU, whatever the device. Of a seed, the generator of the CPU takes 32 bits.
+    # A state lives on the CPU, whatever the device. The CPU's generator takes 32 bits of a seed.
     state: Tensor = torch.Generator(device or torch.get_default_device()).manual_seed(int(seed[0])).get_state()
     return state
 

@@ -68,5 +68,5 @@ def unique_inverse(x: Tensor, /) -> Any:
     if x.dtype in _OTHERS or not is_plain(x):
         return NotImplemented
     found = torch.unique(x, return_inverse=True)
-    # Which of several NaNs comes first, torch leaves open.
+    # torch doesn't define which of several NaNs comes first.
     return unique_all(x)[::2] if bool((found[0][-1:] != found[0][-1:]).any()) else found

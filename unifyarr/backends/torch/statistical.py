@@ -173,7 +173,7 @@ def _know_var(x: Tensor, *, axis: Axis, correction: float, keepdims: bool) -> An
     if not _is_regular(x, axis, correction):
         return None
     if correction in (0, 1):
-        # Arguments by place are taken sooner.
+        # Positional arguments are faster.
         return Applied(torch.var, axis, bool(correction), keepdims)
     return partial(torch.var, dim=axis, correction=correction, keepdim=keepdims)
 
@@ -228,7 +228,7 @@ _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 def _cumsum(x: Tensor, axis: int) -> Tensor:
     if x.dtype in WIDE and x.dim() == 1 and (size := x.numel()) and x.is_cpu and is_plain(x):
-        # Of a few numbers the engine gives a list sooner than one of them.
+        # For a few numbers, torch makes a list faster than it reads one of them.
         first: Any = x.tolist()[0] if size <= FEW else x[0].item()
         if first:
             return torch.cumsum(x, axis)
@@ -272,7 +272,7 @@ def _cumulative(function: Kernel, initial: int) -> Kernel:
             return None
         if x.dtype is not DTYPES[dtype] or x.dtype not in WIDE:
             return None
-        # As ``_cumsum`` does. What it can't look at, inside ``vmap``, the general path computes.
+        # As ``_cumsum`` does. Inside ``vmap``, where values are hidden, the general path computes.
         return Applied(guarded(torch.cumsum, _cumsum, "begins with another number than zero"), 0)
 
     @known_by(know)

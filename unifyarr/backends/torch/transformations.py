@@ -1,7 +1,7 @@
 """The transformations of torch, on functions of native arrays.
 
-Each takes a function of arrays that returns two lists: of results, which are transformed, and of what goes along.
-Where torch's gradients of complex arrays are the conjugates of JAX's, they are conjugated.
+Each takes a function of arrays that returns two lists: the results, which are transformed, and auxiliary outputs.
+Gradients of complex arrays are conjugated where torch's convention differs from JAX's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _filled(arrays: Sequence[Tensor]) -> list[Tensor]:
 
 
 def vjp(function: Function, arrays: Sequence[Tensor], once: bool) -> tuple[list[Tensor], list[Tensor], Function]:
-    """Return results, what goes along, and what gives gradients for cotangents of the results."""
+    """Return results, auxiliary outputs, and a function from cotangents of the results to gradients."""
     results, pullback, others = torch.func.vjp(function, *arrays, has_aux=True)
 
     def gradients(cotangents: Sequence[Tensor]) -> list[Tensor]:
@@ -56,7 +56,7 @@ def _load_rules() -> None:
 def jvp(
     function: Function, arrays: Sequence[Tensor], tangents: Sequence[Tensor]
 ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """Return results, their tangents, and what goes along."""
+    """Return results, their tangents, and auxiliary outputs."""
     _load_rules()
     try:
         results, along, others = torch.func.jvp(function, tuple(arrays), tuple(tangents), has_aux=True)
@@ -70,7 +70,7 @@ def jvp(
 def _by_transposing(
     function: Function, arrays: Sequence[Tensor], tangents: Sequence[Tensor]
 ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """Return what ``jvp`` does where there's a declared pullback, which torch takes in reverse mode alone."""
+    """Compute ``jvp`` of a function with a declared pullback, which torch accepts in reverse mode only."""
     results, pullback, others = torch.func.vjp(function, *arrays, has_aux=True)
     _, transposed = torch.func.vjp(lambda *cotangents: pullback(list(cotangents)), *map(torch.zeros_like, results))
     return results, _filled(transposed(tuple(tangents))), others
@@ -108,7 +108,7 @@ def with_pullback(function: Function, pullback: Function) -> Function:
         def vmap(
             info: Any, in_dims: tuple[int | None, ...], *arrays: Tensor
         ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-            # What the function does isn't known, so it's called for each element of the batch.
+            # The function is opaque, so it's called for each element of the batch.
             pairs = zip(arrays, in_dims, strict=True)
             given = [[x] * info.batch_size if dim is None else x.unbind(dim) for x, dim in pairs]
             rows = [WithPullback.apply(*row) for row in zip(*given, strict=True)]

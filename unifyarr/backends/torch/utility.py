@@ -38,7 +38,7 @@ def any(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) 
     return torch.any(_native(x), axis, keepdims, out=out)
 
 
-# Of these the engine subtracts otherwise, or not at all.
+# The engine subtracts these differently, or not at all.
 _OTHERWISE = UNSIGNED | COMPLEX
 
 
