@@ -28,7 +28,8 @@ import unifyarr as ua
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from examples import attention as example
 
-# Takes the parameters as arrays of NumPy in dicts and lists, and returns what makes a step for a text: the loss.
+# Takes the parameters, NumPy arrays in dicts and lists, and returns a function that trains on a text and returns the
+# loss.
 Name = tuple[str, str]
 Maker = Callable[[Any], Callable[[np.ndarray], float]]
 WARM_UP = 3

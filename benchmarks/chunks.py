@@ -1,4 +1,4 @@
-"""What arrays of many chunks cost beside ``dask.array``'s own: building graphs, and the memory of computing them.
+"""The cost of arrays of many chunks beside ``dask.array``: building graphs, and memory while computing.
 
 python benchmarks/chunks.py [--chunks 10000] [--rounds 5] [--megabytes 512] [--only chain,std] [--json FILE]
 
@@ -92,10 +92,10 @@ def building(names: list[str], chunks: int, rounds: int) -> dict[str, list[float
             for taken, function, x in zip(times, (own, by_hand), (array, given), strict=True):
                 gc.collect()
                 start = time.perf_counter()
-                # What is lazy in a graph is built as well.
+                # Lazy parts of a graph are built as well.
                 native(function(x)).__dask_graph__().to_dict()
                 taken.append(time.perf_counter() - start)
-        # The first round traces what is compiled.
+        # The first round traces compiled functions.
         medians = [statistics.median(each[1:]) for each in times]
         left = [len(dict(dask.optimize(native(f(x)))[0].__dask_graph__())) for f, x in ((own, array), (by_hand, given))]
         found[name] = [*medians, *left]
@@ -118,7 +118,7 @@ def compute(name: str, version: int, megabytes: int) -> None:
     if name != "nothing":
         result = native(OPERATIONS[name][version](given if version else ua.asarray(given)))
         with dask.config.set(num_workers=2):
-            # A number of each chunk is kept, so that what is computed goes when nothing needs it any more.
+            # Only a number of each chunk is kept, so that results are freed as soon as possible.
             result.sum().compute()
     # Linux's own number for a program: ``getrusage`` counts what the process held before it became one.
     status = Path("/proc/self/status").read_text()

@@ -3,10 +3,10 @@
 python benchmarks/climate.py [--years 32] [--days 365] [--places 180x360] [--chunk-days 73] [--rounds 3] [--workers 0]
     [--memory 4GB] [--kill 20] [--only ours,dask]
 
-Each run is a process of its own; the versions take turns. Seconds of processors are those of all threads and workers,
-medians; their ratio is what counts on a busy machine. Peak memory is that of each process, the workers' at the end.
-With ``--kill`` one worker is killed so many seconds after the beginning. The last columns have the bits of the results
-of all rounds, and how far their sums are from ours.
+Each run is a process of its own; the versions take turns. CPU seconds are those of all threads and workers, as medians;
+compare their ratio on a busy machine. Peak memory is that of each process, the workers' at the end. With ``--kill`` one
+worker is killed so many seconds after the beginning. The last columns have the bits of the results of all rounds, and
+the difference of their sums from ours.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _between(x: np.ndarray) -> np.ndarray:
 
 
 def by_hand(globe: example.Globe) -> tuple[list[np.ndarray], list[int]]:
-    """Return what the example finds, and how many tasks each pass had."""
+    """Return the example's results, and the number of tasks of each pass."""
     import dask
 
     usual = _measured(globe)[0].mean(axis=0)
@@ -93,9 +93,9 @@ def by_hand(globe: example.Globe) -> tuple[list[np.ndarray], list[int]]:
 
 
 def ours(globe: example.Globe) -> tuple[list[np.ndarray], list[int]]:
-    """Return what the example finds, and how many tasks each pass had."""
+    """Return the example's results, and the number of tasks of each pass."""
     counts: list[int] = []
-    # Each pass ends in one call, which is counted. What is computed beside them has few tasks.
+    # Each pass ends in one call, which is counted. Other computations have few tasks.
     persist = ua.persist
 
     def counted(*arrays: ua.Array) -> Any:

@@ -95,7 +95,7 @@ Name = tuple[str, str]
 
 
 class Figures(NamedTuple):
-    """What was measured of a contender: seconds of each round, of the clock and of the process, and bytes."""
+    """The measurements of a contender: seconds of each round, by the clock and of the process, and bytes."""
 
     seconds: list[float]
     process: list[float]
@@ -124,7 +124,7 @@ def resident(run: Run) -> int | None:
         return None
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):
-        # What is free goes back to the system, or a run could use it without growing.
+        # Free memory goes back to the system, or a run could use it without growing.
         ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
     before = _kilobytes(status, "VmRSS")
@@ -150,7 +150,7 @@ MEMORY: dict[str, Callable[[Run], int | None]] = {"numpy": counted, "torch": of_
 def prepared(
     program: Program, arrays: Sequence[np.ndarray], engines: Sequence[str]
 ) -> Iterator[tuple[Contender, Run | str]]:
-    """Yield each contender with what runs it, or with why it can't take part."""
+    """Yield each contender with its run function, or with the reason why it can't take part."""
     wanted = None
     # NumPy's result is compared with; and from when on there's no compiler, nothing else may need one.
     first = {("numpy", PLAIN): 0, ("numpy", BY_LOOPS): 2}
@@ -193,7 +193,7 @@ def measured(runs: dict[Name, Run], rounds: int) -> dict[Name, Figures]:
     """Return the figures of contenders that take turns."""
     gc.collect()
     for run in runs.values():
-        # A compiled function's second call makes what serves all further ones.
+        # The second call of a compiled function prepares all further ones.
         run()
     counts = {name: repeats(run) for name, run in runs.items()}
     times: dict[Name, list[tuple[float, float]]] = {name: [] for name in runs}
@@ -246,7 +246,7 @@ def line(figures: dict[Name, Figures], name: Name, run: Run | str) -> str:
     clock, process, peak = figures[name]
     bytes = f"{'?' if peak is None else f'{peak / 1e6:.2f}':>9}"
     text = f"{what:24} {1e3 * statistics.median(clock):9.3f} {1e3 * statistics.median(process):9.3f} {bytes}"
-    # What isn't an engine of ours works on NumPy's arrays.
+    # Other engines work on NumPy arrays.
     beside = (engine, REFERENCES[engine]) if engine in REFERENCES else ("numpy", BY_HAND)
     if beside not in figures:
         beside = ("numpy", PLAIN)
@@ -258,7 +258,7 @@ def line(figures: dict[Name, Figures], name: Name, run: Run | str) -> str:
 
 
 def aims(title: str, figures: dict[Name, Figures]) -> Iterator[str]:
-    """Yield what is wanted of a program, and what came."""
+    """Yield the aims of a program, and the results."""
 
     def both(name: Name, beside: Name) -> bool:
         return name in figures and beside in figures
@@ -283,7 +283,7 @@ def aims(title: str, figures: dict[Name, Figures]) -> Iterator[str]:
 
 
 def aims_of_loops(title: str, figures: dict[Name, Figures], times: Callable[..., str]) -> Iterator[str]:
-    """Yield what is wanted of loops on NumPy's arrays, and what came."""
+    """Yield the aims of loops on NumPy's arrays, and the results."""
     ours, loops, by_hand = ("numpy", COMPILED), ("numpy", BY_LOOPS), ("numpy", BY_HAND)
     if ours not in figures:
         return
@@ -302,7 +302,7 @@ def aims_of_loops(title: str, figures: dict[Name, Figures], times: Callable[...,
 
 
 def rows(name: str, size: tuple[int, ...], figures: dict[Name, Figures]) -> Iterator[dict[str, Any]]:
-    """Yield what a row of the table has, for JSON."""
+    """Yield the fields of a row of the table, for JSON."""
     for (engine, contender), (clock, process, peak) in figures.items():
         times = {"ms": 1e3 * statistics.median(clock), "process_ms": 1e3 * statistics.median(process)}
         least = {"least_ms": 1e3 * min(clock), "least_process_ms": 1e3 * min(process)}

@@ -1,7 +1,7 @@
 """Compiled programs of small things beside the same by hand, in ``jax.jit`` and in PyTensor: rows of ``offpath.py``.
 
-A loop whose body computes what is the same at each step, the steps of an ODE on 0-d arrays, and a Kalman filter.
-PyTensor compiles for Numba, where both are installed; the ODE's operations take it minutes.
+A loop with a loop-invariant computation, the steps of an ODE on 0-d arrays, and a Kalman filter. PyTensor compiles for
+Numba, where both are installed; the ODE's operations take it minutes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Program(NamedTuple):
 
 
 def invariant(xp: Any, scan: Any, w: Any, ts: Any) -> Any:
-    """Add up what is the same at each step but for a factor."""
+    """Add up a loop invariant times a factor."""
     return scan(lambda c, t: (c + t * xp.sum(xp.exp(xp.sin(w))), None), ts[0], ts)[0]
 
 

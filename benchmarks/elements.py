@@ -69,7 +69,7 @@ ROWS: dict[str, tuple[str | None, str | None]] = {
 
 
 def names_of(convert: Callable[[np.ndarray], Any]) -> dict[str, Any]:
-    """Return what the statements name, its arrays made by ``convert``."""
+    """Return the names in the statements, with arrays made by ``convert``."""
     x = convert(np.linspace(0.0, 1.0, 8))
     arrays = {
         "x": x,
@@ -88,7 +88,7 @@ def names_of(convert: Callable[[np.ndarray], Any]) -> dict[str, Any]:
 
 
 def converter(backend: str) -> tuple[Callable[[np.ndarray], Any], dict[str, Any]]:
-    """Return what makes the engine's own array of NumPy's, and the engine's modules by the names in ``ROWS``."""
+    """Return a converter from NumPy arrays to the engine's own, and the engine's modules by the names in ``ROWS``."""
     if backend == "torch":
         import torch
 

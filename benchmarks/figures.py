@@ -1,4 +1,4 @@
-"""Keep what a benchmark measured as a figure of the documentation: a file that ``docs/pictures.py`` draws."""
+"""Save measurements as a figure of the documentation: a file that ``docs/pictures.py`` draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the first call of a compiled function costs: seconds and, on JAX, how often XLA compiles.
+"""The cost of the first call of a compiled function: seconds and, on JAX, how often XLA compiles.
 
 python benchmarks/first_calls.py [--engine jax|numpy|torch|tensorflow] [--rounds 3] [--only TEXT]
 
@@ -32,9 +32,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 Run = Callable[..., Any]
 COUNTS = (10_000, 100_000)
-# Of how many shapes one function is called, and how many shapes come before that is measured.
+# How many shapes one function is called for, and how many come before the measured ones.
 SHAPES, EARLIER = 50, 3
-# What is shared by XLA's compilations of a process.
+# XLA's event for a compilation in the process.
 EVENT = "/jax/core/compile/backend_compile_duration"
 # How programs are called: as written for the engine, compiled by this package, and so from NumPy's arrays.
 BY_HAND, COMPILED, FROM_NUMPY = "by hand", "unifyarr", "from NumPy"
@@ -80,7 +80,7 @@ def clusters(xp: Any, points: Any, centers: Any) -> tuple[Any, Any]:
 
 
 def options(xp: Any, price: Any, strike: Any, time: Any) -> Any:
-    """Return what call options are worth by Black and Scholes."""
+    """Return the values of call options by Black and Scholes."""
     rate, volatility = 0.02, 0.3
     spread = volatility * xp.sqrt(time)
     first = (xp.log(price / strike) + (rate + volatility**2 / 2) * time) / spread
@@ -97,7 +97,7 @@ def options(xp: Any, price: Any, strike: Any, time: Any) -> Any:
 
 
 def of_arrays(function: Callable[..., Any], *shapes: tuple[int, ...]) -> Callable[[str, str], Run]:
-    """Return what makes the first call of a function of arrays of these shapes."""
+    """Return the first call of a function of arrays of these shapes."""
 
     def make(engine: str, how: str) -> Run:
         import unifyarr as ua
@@ -148,7 +148,7 @@ def other(engine: str, how: str) -> None:
 
 
 def measured(engine: str, name: str, how: str) -> dict[str, float]:
-    """Run in a process of its own: make the first call, and return what it costs."""
+    """Make the first call in a process of its own, and return its cost."""
     run = PROGRAMS[name](engine, how)
     other(engine, how)
     found = {"compilations": 0.0}
@@ -226,7 +226,7 @@ def medians(engine: str, runs: list[tuple[str, str]], rounds: int) -> list[dict[
 
 
 def show(engine: str, name: str, rounds: int) -> None:
-    """Print what the first calls of a program cost, by hand and compiled."""
+    """Print the cost of the first calls of a program, by hand and compiled."""
     of_shapes = name == "shapes"
     ways = [BY_HAND, COMPILED, *([FROM_NUMPY] if engine == "jax" and not of_shapes else [])]
     rows = medians(engine, [(name, how) for how in ways], rounds)

@@ -1,4 +1,4 @@
-"""What is paid once: CPU time of ``import unifyarr`` over ``import numpy``, and of the first call of every function.
+"""One-time costs: CPU time of ``import unifyarr`` over ``import numpy``, and of the first call of every function.
 
 python benchmarks/first_use.py [--import | --alone] [BACKEND ...]
 
@@ -35,7 +35,7 @@ print(process_time() - before)
 
 
 def fresh(*arguments: str, caches: str, **more: str) -> str:
-    """Return what another Python prints, which keeps its bytecode in a folder, as an installed package does."""
+    """Return the output of another Python, which caches its bytecode in a folder, as for an installed package."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PYTHONPYCACHEPREFIX": caches, "PYTHONPATH": str(ROOT), **more}
     command = [sys.executable, *arguments]
@@ -43,7 +43,7 @@ def fresh(*arguments: str, caches: str, **more: str) -> str:
 
 
 def import_time(caches: str) -> None:
-    """Print what the import takes."""
+    """Print the time of the import."""
     codes = {"numpy": ("sys", "numpy"), "unifyarr over numpy": ("numpy", "unifyarr")}
     times: dict[str, list[float]] = {name: [] for name in codes}
     for round in range(IMPORTS + 1):
@@ -60,7 +60,7 @@ def first_calls(seed: str, only: list[str]) -> dict[str, list[float]]:
     import unifyarr as ua
     from tests.functions.calls import CALLS, SEVERAL, find, lift
 
-    # What the process loads once, and no function.
+    # Load once-per-process parts that belong to no function.
     ua.Array.tolist(ua.asarray([1.0]) + 1)
     prepared = [
         (name, find(name), [lift(name, each) for each in arguments], options)

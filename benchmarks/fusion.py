@@ -1,4 +1,4 @@
-"""Regions of loops on NumPy's arrays: what the machine makes of them, without the rest of a compiled function.
+"""Regions of loops on NumPy's arrays: their machine code, without the rest of a compiled function.
 
 python benchmarks/fusion.py [--only chain,wave] [--rounds 9] [--threads 1]
 

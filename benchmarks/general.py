@@ -82,7 +82,7 @@ def natives(backend: str) -> dict[str, Callable[..., Any]]:
 
 
 class Holder:
-    """What is updated in place: an augmented assignment in a function of a benchmark needs an attribute."""
+    """An object whose attribute is updated in place: an augmented assignment in a function needs one."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -157,7 +157,7 @@ def entered(call: Callable[[], Any]) -> tuple[int, int]:
 
 
 def show(backend: str, count: bool) -> None:
-    """Print what is found for a backend."""
+    """Print the results for a backend."""
     with ua.use_backend(backend):
         calls = calls_of(backend)
         print(f"\n{backend:24}" + (" functions  files" if count else " native µs  over native µs  ratio"))

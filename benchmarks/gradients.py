@@ -49,12 +49,12 @@ AIMS = {
     ("attention", "jax", COMPILED): 1.1,
     ("wave", "numpy", COMPILED): 1,
 }
-# Whose memory shows more than what a call needs.
+# Programs whose memory shows more than the cost of a call.
 LARGE = "attention", "wave", "scan", "checkpoint"
 
 
 def aims(program: str, figures: dict[Name, Figures]) -> Iterator[str]:
-    """Yield what is wanted of a program, and what came."""
+    """Yield the aims of a program, and the results."""
     for (engine, name), mine in figures.items():
         beside = engine, REFERENCES.get(engine, "")
         if name not in (COMPILED, NOT_COMPILED) or beside not in figures:

@@ -1,11 +1,10 @@
-"""What updates in place cost, beside the engine's own idiom and beside NumPy, in one run.
+"""The cost of updates in place, beside the engine's own idiom and beside NumPy, in one run.
 
 python benchmarks/inplace.py [BACKEND ...] [--sizes 1000,10000000] [--figure FILE]
 
-Microseconds a write, the least of several rounds. The idiom is what the engine's users write: ``x.at[...].set`` on
-JAX, ``tf.tensor_scatter_nd_update`` on TensorFlow, the same statement on NumPy and torch. The last rows are the most
-memory that a loop of updates holds at a time over the array itself (on Linux). ``--figure`` keeps the largest size for
-the documentation.
+Microseconds a write, the least of several rounds. The idiom is ``x.at[...].set`` on JAX,
+``tf.tensor_scatter_nd_update`` on TensorFlow, the same statement on NumPy and torch. The last rows are the peak memory
+of a loop of updates, less the array itself (on Linux). ``--figure`` saves the largest size for the documentation.
 """
 
 from __future__ import annotations
@@ -149,7 +148,7 @@ def tensorflows(size: int) -> Calls:
 
 
 IDIOMS = {"numpy": numpys, "torch": torchs, "jax": jaxs, "tensorflow": tensorflows}
-# Of these only a tenth and a hundredth is run, since the engine copies all of the array each time.
+# Only a tenth or a hundredth is run, since the engine copies the whole array each time.
 SCALE = {"x[i] = s, 1000 times": {"jax": 100, "tensorflow": 100}}
 
 

@@ -2,9 +2,9 @@
 
 python benchmarks/large.py [--size 500000] [--over 1.3] [--only TEXT] [BACKEND ...]
 
-A row is one call on arrays of 500,000 elements, or on matrices of about as many: what a detour of a kernel costs shows
-here, and the fixed cost of a call doesn't. ``--over`` shows the rows whose ratio is greater, ``--only`` those whose
-call has a text in it.
+A row is one call on arrays of 500,000 elements, or on matrices of about as many: it shows the cost of a workaround, and
+hides the fixed cost of a call. ``--over`` shows the rows whose ratio is greater, ``--only`` those whose call has a text
+in it.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def arrays(size: int) -> dict[str, np.ndarray]:
 
 
 class by_hand:
-    """What NumPy has no function of."""
+    """Functions that NumPy lacks."""
 
     @staticmethod
     def softmax(x: np.ndarray) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 python benchmarks/loops.py [--steps 10000] [--sizes 1 64 10000] [--rounds 5] [backends ...]
 
-A row has the milliseconds of the processor that a run takes, the median of rounds in which the contenders take turns,
-and how often it's the time of the first row of its table. The memory is what a run on NumPy held at most beside what it
-returned. PyTensor's scan runs beside NumPy where it's installed, by its linkers to C and to Numba.
+A row has the CPU milliseconds of a run, the median of rounds in which the contenders take turns, and the ratio to the
+first row of its table. The memory is the peak of a run on NumPy, less its results. PyTensor's scan runs beside NumPy
+where it's installed, by its linkers to C and to Numba.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def measure_product(backend: str, steps: int, size: int, rounds: int) -> None:
 
 
 def main() -> None:
-    """Measure what the command line says."""
+    """Measure as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("backends", nargs="*", default=["numpy", "torch", "jax", "tensorflow"])
     parser.add_argument("--steps", type=int, default=10_000)

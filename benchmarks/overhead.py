@@ -7,9 +7,9 @@ Times are microseconds of the CPU, the least of many short batches. All rows tak
 seconds, and each backend has a process of its own. ``benchmarks/calls/rows.py`` has the rows, and
 ``benchmarks/calls/peers.py`` the packages beside ours: those that are installed take part.
 
-``--json`` keeps the times, and ``--compare`` names the rows that got slower since they were kept: the status is 1 if
-there are any. ``--picture`` draws an SVG. ``--device`` makes the arrays of torch or JAX on one of their devices, such
-as ``gpu``: what is compared there is the CPU's time of a launch, since a batch ends before the device has caught up.
+``--json`` saves the times, and ``--compare`` names the rows that got slower since: the status is 1 if there are any.
+``--picture`` draws an SVG. ``--device`` puts the arrays of torch or JAX on one of their devices, such as ``gpu``: then
+the CPU time of launches is compared, since a batch ends before the device has caught up.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def versions() -> dict[str, str]:
 
 
 def apart(backend: str, only: list[str], wanted: str, device: str | None = None) -> Found:
-    """Return what ``measure`` finds in a process of its own, where no other engine has threads."""
+    """Return the result of ``measure`` in a process of its own, where no other engine has threads."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "found.json")
         command = [sys.executable, __file__, backend, f"--peers={wanted}", *(f"--only={text}" for text in only)]
@@ -113,7 +113,7 @@ def apart(backend: str, only: list[str], wanted: str, device: str | None = None)
 
 
 def compare(before: dict[str, Found], after: dict[str, Found], device: str | None) -> list[str]:
-    """Return lines about the rows that got slower; what seems to be slower is measured once more."""
+    """Return lines about the rows that got slower; candidates are measured a second time."""
     lines = []
     for backend, found in after.items():
         old = before.get(backend, {})

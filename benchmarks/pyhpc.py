@@ -40,7 +40,7 @@ import unifyarr as ua
 import unifyarr.numpy
 
 PROGRAMS = {"eos": "equation_of_state", "isoneutral": "isoneutral_mixing", "tke": "turbulent_kinetic_energy"}
-# What the versions by hand are called there.
+# The names of the versions by hand in that benchmark.
 BY_HAND: dict[str, tuple[str, ...]] = {
     "numpy": ("numpy", "numba"),
     "torch": ("pytorch",),
@@ -147,7 +147,7 @@ def check(run: Run, expected: list[np.ndarray]) -> str:
 def versions(
     checkout: Path, program: str, backends: list[str], fresh: Callable[[], Any], devices: int = 1, chunks: int = -1
 ) -> dict[tuple[str, str], Run]:
-    """Return by backend and name what takes turns, after a first run that is compared with NumPy's."""
+    """Return the contenders by backend and name, after a first run that is compared with NumPy's."""
     package = importlib.import_module(f"benchmarks_of_pyhpc.{PROGRAMS[program]}")
     expected = values(package.try_import("numpy").run(*fresh()))
     makers: dict[tuple[str, str], Callable[[], Run]] = {}

@@ -2,9 +2,9 @@
 
 python benchmarks/rewriting.py [--sizes 1000,10000,100000] [--forms chain,hub] [--pytensor-limit 60]
 
-The time is that of finding out which nodes may overwrite what, and of putting them there: on a graph that is made,
-copied and watched already. What making and watching takes stands beside it. They're CPU seconds, the least of several
-times, with Python's garbage collector at work: of 100,000 nodes it's about an eighth.
+The time is that of deciding which nodes may overwrite which inputs, and of replacing them, on a graph that is already
+made, copied and watched. The time of making and watching stands beside it. They're CPU seconds, the least of several
+times, with Python's garbage collector on: for 100,000 nodes that is about an eighth.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 
 from unifyarr.graph import DestroyHandler, FunctionGraph, Op, Supervisor, Variable, inplace, memory_plan
 
-# Of so many nodes in all: small graphs are rewritten more often.
+# Total number of nodes: small graphs are rewritten more often.
 REPEATED, REPEATS = 60_000, (3, 15)
-# In PyTensor one is larger than what ends in reasonable time.
+# One of PyTensor's is larger than it finishes in reasonable time.
 PYTENSOR_SIZES = (100, 300, 1000, 2000)
 
 
@@ -47,7 +47,7 @@ ADD = Elementwise(
     out=[0],
 )
 VIEW = Elementwise("view", view_map={0: (0,)})
-# What reads, and can't overwrite.
+# An operation that reads, and can't overwrite.
 READ = Elementwise("read", out=[0])
 
 Operations = dict[str, Callable[..., Any]]

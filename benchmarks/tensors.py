@@ -31,14 +31,14 @@ EAGER, OURS, THEIRS = "eager", "unifyarr", "torch.compile"
 
 
 def chain(n: int) -> dict[str, Run]:
-    """Return what runs a chain of ten operations."""
+    """Return a function that runs a chain of ten operations."""
     return {**beside(exact.chain, exact.chain, n), "by hand": exact.torch_by_hand(*exact.arrays(n))}
 
 
 def beside(
     function: Callable[..., Any], on_tensors: Callable[..., Any], n: int, dtype: str = "float64"
 ) -> dict[str, Run]:
-    """Return what runs a function of two arrays, and the same of tensors."""
+    """Return a function of two arrays, and the same of tensors."""
     ours = [ua.asarray(each.astype(dtype), backend="torch", copy=True) for each in exact.arrays(n)]
     natives = [each.native for each in ours]
     # It compiles a function for so many shapes at most.
@@ -62,7 +62,7 @@ def with_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def wave_step(n: int) -> dict[str, Run]:
-    """Return what runs a step of the wave equation, and returns the array that is written."""
+    """Return a function that runs a step of the wave equation, and returns the written array."""
     rng = np.random.default_rng(0)
     start = [rng.random((n, n)) for _ in range(2)]
 
@@ -89,7 +89,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 
 
 def call(name: str) -> dict[str, Run]:
-    """Return what computes a few operations on ten elements."""
+    """Return a function that computes a few operations on ten elements."""
     function, compiled = CALLS[name], ua.compile(CALLS[name])
     x, y = (ua.asarray(each, backend="torch", copy=True) for each in exact.arrays(10))
     return {

@@ -37,12 +37,12 @@ OURS, BY_HAND = "unifyarr", "by hand"
 # The rows that others are compared with, and how many times as long ours may take (aims).
 REFERENCES = {"numpy": BY_HAND, "torch": "torch.optim", "jax": "jit, donated"}
 AIMS = {"numpy": 2.0, "torch": 1.0, "jax": 1.3}
-# Makes a step that returns nothing, and what reads the parameters.
+# Makes a step that returns nothing, and a function that reads the parameters.
 Made = tuple[Callable[[], Any], Callable[[], list[np.ndarray]]]
 
 
 class Task:
-    """What is trained: the parameters, a batch, the loss and the rule."""
+    """A training task: the parameters, a batch, the loss and the rule."""
 
     def __init__(self, dtype: str, loss: str, rule: str) -> None:
         rng = np.random.default_rng(0)
@@ -63,7 +63,7 @@ class Task:
 
 
 def outputs(xp: Any, params: Any, x: Any) -> Any:
-    """Return what the network gives; ``xp`` has ``tanh``."""
+    """Return the output of the network; ``xp`` has ``tanh``."""
     for weight, bias in params[:-1]:
         x = xp.tanh(x @ weight + bias)
     return x @ params[-1][0] + params[-1][1]
@@ -260,7 +260,7 @@ CONTENDERS: list[tuple[str, str, Callable[[Task], Made]]] = [
 
 
 def compared(task: Task, engines: list[str]) -> dict[tuple[str, str], Callable[[], Any]]:
-    """Return what runs a step of each contender, after some steps whose result is that of NumPy."""
+    """Return each contender's step, after some steps that agree with NumPy."""
     runs, wanted = {}, None
     for engine, name, make in CONTENDERS:
         if engine not in engines and (engine, name) != ("numpy", BY_HAND):

@@ -126,7 +126,7 @@ def regression(xp: Any, features: Any, targets: Any, start: Any) -> Any:
 
 
 def attention(xp: Any, x: Any, queries: Any, keys: Any, values: Any, wide: Any, narrow: Any) -> Any:
-    """Return what a block of a transformer makes of a batch: one head, and two layers."""
+    """Return a transformer block of a batch: one head, and two layers."""
     scores = (x @ queries) @ (x @ keys).mT / 8.0
     powers = xp.exp(scores - xp.mean(scores, axis=-1)[..., None])
     mixed = x + powers / xp.sum(powers, axis=-1)[..., None] @ (x @ values)
@@ -169,7 +169,7 @@ def clusters(points: int, features: int, count: int) -> list[np.ndarray]:
     return [x, centers, np.arange(count), np.ones((count, 1))]
 
 
-# What is run on which arrays, by its title.
+# Programs and their arrays, by title.
 PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[], list[np.ndarray]]]] = {
     "Black-Scholes, 1,000,000": (black_scholes, lambda: [HOST.uniform(1.0, 2.0, 1_000_000) for _ in range(3)]),
     "Black-Scholes, 1,000": (black_scholes, lambda: [HOST.uniform(1.0, 2.0, 1_000) for _ in range(3)]),
@@ -218,7 +218,7 @@ WRITING = (wave, heat, regression, *lessons.WRITING)
 
 
 def module_of(backend: str) -> Any:
-    """Return the engine's module, with what it lacks or has by another name or signature."""
+    """Return the engine's module, with missing functions, and with our names and signatures."""
     if backend == "numpy":
         return SimpleNamespace(**vars(np), erf=importlib.import_module("scipy.special").erf)
     if backend == "jax":

@@ -23,9 +23,9 @@ Call = Callable[..., Any]
 
 
 class Allocations(NamedTuple):
-    """What a call allocated."""
+    """The allocations of a call."""
 
-    # Of at least the size that was asked for.
+    # Only those of at least the requested size.
     count: int
     # The most bytes at a time over those before the call.
     peak: int
@@ -34,10 +34,10 @@ class Allocations(NamedTuple):
 def of_numpy(call: Callable[[], object], size: int) -> Allocations:
     """Count the arrays of ``size`` bytes that a call allocates, by ``tracemalloc``, which NumPy reports its data to.
 
-    It knows what is there, not what comes and goes: so it's asked before each bytecode of the call, between two of
-    which no more than one function of NumPy runs.
+    It knows which memory is in use, but not its history: so it's asked before each bytecode of the call, between two of
+    which at most one NumPy function runs.
     """
-    # What is kept for the next calls is made by the first ones, what Python keeps of traced code by the first trace.
+    # The first calls fill caches, and the first trace makes Python's caches of traced code.
     for _ in range(3):
         call()
     _traced(call, size)
@@ -247,7 +247,7 @@ ENTRIES: dict[str, Entry] = {
         ),
         lambda ivy, x, weight, bias, out: ivy.layer_norm(x, [-1], scale=weight, offset=bias, out=out),
     ),
-    # Of so many queries and keys: the scores are what is large.
+    # So many queries and keys that the scores are the large array.
     "attention": Entry(
         ua.nn.scaled_dot_product_attention,
         {"numpy": attention_on_numpy, "torch": attention_on_torch},

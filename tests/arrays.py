@@ -1,4 +1,4 @@
-"""What tests of the array object run on."""
+"""Arrays and helpers for tests of the array object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all tests share: the backends they run on, how much Hypothesis tries, and what JAX's compiler does.
+"""Shared setup of all tests: their backends, Hypothesis's number of examples, and JAX's compiler.
 
 ``pytest --backends numpy,jax`` runs as if no other engine was installed; by default all that are installed are tested,
 but for lazy engines: ``tests/backends/test_dask.py`` runs a part of the tests on dask, in processes of their own.
@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         engines.leave_out(left_out)
     if settings.get_current_profile_name() == "ci":
         engines.compile_cheaply()
-    # The workers of a run use what the first process, which tests nothing and needs no engine, has made for them.
+    # The workers of a run share compilations, set up by the first process, which runs no tests and needs no engine.
     if not hasattr(config, "workerinput"):
         shared = engines.SharedCompilations()
         config.add_cleanup(shared.remove)
@@ -99,8 +99,8 @@ def _is_lazy(backend: str) -> bool:
 
 
 def _import_all(backends: list[str]) -> None:
-    # Hypothesis draws constants from all modules of ours that are loaded: loaded one by one, they would make what a
-    # test draws depend on the tests that its worker has run before.
+    # Hypothesis draws constants from all our loaded modules: if they were loaded one by one, a test's draws would
+    # depend on the tests that its worker has run before.
     package = Path(ua.__file__).parent
     left_out = {path.name for path in (package / "backends").iterdir() if path.is_dir()} - set(backends)
     for path in sorted(package.rglob("*.py")):
@@ -139,7 +139,7 @@ def pytest_collection_finish() -> None:
     engines.spare_the_collector()
 
 
-# How many tests a worker runs before JAX forgets its programs, and before the collector is spared what has been added.
+# How many tests a worker runs before JAX's caches are cleared, and before the collector skips the new objects.
 FORGETS, SPARES = 6000, 200
 _tests = itertools.count(1)
 

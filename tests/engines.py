@@ -126,7 +126,7 @@ def reuse_contexts() -> None:
 
 
 def forget_compilations() -> None:
-    """Have JAX drop what it has compiled, which it would keep otherwise: gigabytes."""
+    """Clear JAX's compilation caches, which would otherwise take gigabytes."""
     gc.unfreeze()
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
@@ -139,13 +139,13 @@ def collect_seldom() -> None:
 
 
 def spare_the_collector() -> None:
-    """Leave what is alive out of later collections: engines, tests and compiled programs are millions of objects."""
+    """Freeze live objects for the collector: engines, tests and compiled programs are millions of objects."""
     gc.collect()
     gc.freeze()
 
 
 class SharedCompilations:
-    """What one worker has had compiled by JAX is there for the others, and for those that have forgotten it.
+    """JAX's compilations, shared by all workers, also after their caches were cleared.
 
     The directory belongs to one run: nothing is taken from an earlier one.
     """

@@ -14,7 +14,7 @@ from .oracle import as_numpy
 
 
 def weights(shape: tuple[int, ...]) -> np.ndarray:
-    """Return what the elements of a result are weighed by, so that each of them counts."""
+    """Return weights for the elements of a result, so that each of them counts."""
     return np.cos(np.arange(np.prod(shape, dtype=int), dtype=float)).reshape(shape)
 
 
@@ -83,7 +83,7 @@ def by_tensorflow(
             total = tf.reduce_sum(result * weigh(tuple(result.shape)))
         return tape.gradient(total, list(leaves))
 
-    # What was gathered from has its gradient as slices.
+    # The gradient of a gathered array comes as slices.
     compiled = tf.function(gradients) if inside else gradients
     return [np.asarray(tf.convert_to_tensor(x)) for x in compiled(*map(tf.constant, values))]
 
@@ -97,7 +97,7 @@ TRACING = ("jax", "tensorflow")
 def gradient(
     backend: str, function: Callable[[ua.Array], ua.Array], values: np.ndarray, *, inside: bool = True
 ) -> np.ndarray:
-    """Return the gradient of the sum of what a function returns, as the engine records it, inside a trace if wanted."""
+    """Return the gradient of the sum of a function's result, as the engine records it, inside a trace if wanted."""
     return ENGINES[backend](function, values, weigh=np.ones, inside=inside)[0]
 
 
@@ -107,7 +107,7 @@ def differences(function: Callable[[ua.Array], ua.Array], values: np.ndarray) ->
 
 
 def traced(backend: str, function: Callable[..., ua.Array], *values: np.ndarray) -> ua.Array:
-    """Return what a function gives inside the engine's own trace."""
+    """Return the result of a function inside the engine's own trace."""
     skip_unless(backend, "jax", "tensorflow", why="an engine that traces functions")
 
     def program(*natives: Any) -> Any:

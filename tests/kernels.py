@@ -23,17 +23,17 @@ WRITING = {"set_window", "set_real", "set_imag", "scatter", "put_mask"}
 
 
 class Injected(Exception):
-    """What a kernel raises that was made to fail."""
+    """The error of a kernel that was made to fail."""
 
 
 def skip_without_core() -> None:
-    """Skip a test of what the compiled core does."""
+    """Skip a test of the compiled core."""
     if core is None:
         pytest.skip("the compiled core does plain calls, and isn't there")
 
 
 class _Switch(dict[str, bool]):
-    """Whether the compiled core keeps known calls, as an item that a test's patch can change and put back."""
+    """A switch for the compiled core's cache of known calls, as an item that a test can patch and restore."""
 
     def __setitem__(self, key: str, value: bool) -> None:
         super().__setitem__(key, value)
@@ -81,7 +81,7 @@ def _declines(*arguments: Any) -> Any:
 
 
 class _Watched:
-    """The kernels of a backend, wrapped once: what they do beside computing changes from test to test."""
+    """The kernels of a backend, wrapped once: their side effects change from test to test."""
 
     def __init__(self, handle: Handle) -> None:
         self.handle = handle

@@ -1,4 +1,4 @@
-"""The engines' own arrays, for tests of what happens to them."""
+"""The engines' own arrays, for tests of conversions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TRANSFORMS = re.compile(r"\bua\.(?:\w*grad|vjp|jvp|vmap|jacobian|hessian)\(")
 
 
 def native(backend: str, values: Any) -> Any:
-    """Return what an engine calls an array: a ``numpy.ndarray``, ``torch.Tensor``, ``jax.Array`` or ``tf.Tensor``."""
+    """Return the engine's own array: a ``numpy.ndarray``, ``torch.Tensor``, ``jax.Array`` or ``tf.Tensor``."""
     return ua.asarray(np.array(values), backend=backend, copy=True).native
 
 
@@ -78,14 +78,14 @@ def on_host(why: str) -> pytest.MarkDecorator:
 
 
 def show_values(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have arrays compute what they show, where an engine wouldn't: ``tests/backends/dask`` has what it shows then."""
+    """Compute arrays when they are printed, also on a lazy engine: ``tests/backends/dask`` has its own output."""
     if has(backend, "values"):
         return
     why = ua.Array._unshown
     monkeypatch.setattr(ua.Array, "_unshown", lambda x: why(ua.compute(x) if why(x) == "not computed" else x))
 
 
-# Examples that need an ability of the engine, by what they call.
+# Examples that need an ability of the engine, by their calls.
 _NEEDS = {
     "variables": re.compile(r"\bua\.variable\("),
     "shapes": re.compile(r"\btrim_zeros\(|\bnp\.unique\(.*axis"),
@@ -105,12 +105,12 @@ def skip_without_derivatives(backend: str) -> None:
 
 
 def has_variables(backend: str) -> bool:
-    """Return whether ``ua.variable`` gives what the engine writes in place."""
+    """Return whether ``ua.variable`` returns a mutable variable of the engine."""
     return has(backend, "writes") or has(backend, "variables")
 
 
 def skip_without_variables(backend: str) -> None:
-    """Skip a test of what the engine writes in place, where there is nothing."""
+    """Skip a test of mutable variables where the engine has none."""
     if not has_variables(backend):
         pytest.skip(f"{LACKING} variables: {backend}")
 
@@ -126,7 +126,7 @@ EXPORTS = {"stablehlo": ("jax",), "torch": ("torch",), "onnx": ("torch", "onnx",
 
 
 def skip_without_exporters(text: str) -> None:
-    """Skip what exports to a format whose engine is left out, or whose packages aren't installed."""
+    """Skip a test of an export format whose engine is left out, or whose packages aren't installed."""
     for to, (engine, *packages) in EXPORTS.items():
         if f'to="{to}"' not in text:
             continue

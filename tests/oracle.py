@@ -1,4 +1,4 @@
-"""NumPy as the oracle: arrays to draw, and what it means that a result is NumPy's."""
+"""NumPy as the oracle: arrays to draw, and comparisons with NumPy's results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def repeated(backend: str, values: np.ndarray) -> np.ndarray:
 
 
 def in_pieces(backend: str, function: Callable[..., ua.Array], *values: np.ndarray) -> np.ndarray:
-    """Return what an elementwise function gives for one-dimensional values, on JAX in pieces of that length."""
+    """Return an elementwise function's result for 1-d values, on JAX in pieces of that length."""
     if backend != "jax":
         return as_numpy(function(*map(ua.asarray, values)))
     count = len(values[0])
@@ -123,7 +123,7 @@ def _of_seed(seed: int, dtype: str, shape: Any, special: bool, low: float, high:
         return np.asarray(real() + 1j * real() if kind.kind == "c" else real()).astype(kind)
 
 
-# A third of what a test tries elsewhere, for tests of every function over every dtype.
+# A third of the examples of other tests, for tests of every function over every dtype.
 few = settings(max_examples=max(settings.default.max_examples // 3, 1))
 
 # For tests whose cases are all tried with one dtype already.
@@ -135,7 +135,7 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def reference(function: Callable[..., Any], *operands: Any, **options: Any) -> np.ndarray:
-    """Return what NumPy's function gives, for bfloat16 in float32 and cast back.
+    """Return the result of NumPy's function, for bfloat16 in float32 and cast back.
 
     NumPy sorts no NaN of bfloat16, promotes it with few dtypes, and has not all of its functions.
     """
@@ -143,7 +143,7 @@ def reference(function: Callable[..., Any], *operands: Any, **options: Any) -> n
     if isinstance(function, np.ufunc) and halved:
         return _ufunc_of_bfloat16(function, operands)
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        # Of empty slices, say.
+        # For empty slices, for example.
         warnings.simplefilter("ignore", RuntimeWarning)
         result = np.asarray(function(*(x.astype("float32") if is_bfloat16(x) else x for x in operands), **options))
     return result.astype(ua.bfloat16) if halved and result.dtype == np.float32 else result

@@ -1,4 +1,4 @@
-"""``pytest --quick``: what a contributor runs while working, on NumPy and torch, with one dtype of each kind."""
+"""``pytest --quick``: the tests for a contributor at work, on NumPy and torch, with one dtype of each kind."""
 
 from __future__ import annotations
 

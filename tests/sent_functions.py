@@ -168,9 +168,9 @@ def _called(function: Any, name: str) -> list[np.ndarray]:
 
 
 def send(path: str) -> None:
-    """Write functions, what they give, and a graph to compare."""
+    """Write functions, their results, and a graph to compare."""
     found = functions()
-    # Called before: what was compiled doesn't travel.
+    # Called before, since compiled code isn't pickled.
     results = {name: _called(function, name) for name, function in found.items()}
     # Here, where the module is at hand, a decorated function is pickled by its name.
     for function in (compiled, compiled_gradient, gradient, batched, log1pexp, clipped, recursive):
@@ -179,7 +179,7 @@ def send(path: str) -> None:
 
 
 def receive(path: str) -> None:
-    """Read functions, and compare what they give."""
+    """Read functions, and compare their results."""
     # Another program reads it.
     for name in ("compiled", "loss", "log1pexp", "Model", "derivative", "recursive"):
         del globals()[name]

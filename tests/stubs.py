@@ -1,7 +1,7 @@
 """``python -m tests.stubs``: write the stubs of the namespaces of functions, which type checkers read.
 
-A function is declared once, for arrays. What the machinery around it adds follows from the declaration, and is written
-here: arguments may be array-likes, and a call with a container, or a variable of a graph, gives such a one.
+A function is declared once, for arrays. The rest follows from the declaration, and is written here: arguments may be
+array-likes, and a call with a container, or a variable of a graph, returns one.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ GATHERED = {
     "numpy/__init__.pyi": unifyarr.numpy,
     **{f"numpy/{path}.pyi": getattr(unifyarr.numpy, path.partition("/")[0]) for path in ("linalg/__init__", "random")},
 }
-# What a call gives if it takes one, and where these are from.
+# Result types of calls with such an argument, and their modules.
 OTHERS = {"Container": "unifyarr.container.container", "Variable": "unifyarr.graph.core.basic"}
 # Names of types, as they stand in annotations.
 ARRAY = re.compile(r"\bArray\b")
 
 
 class Stub:
-    """The text of one stub, and what it has to import."""
+    """The text of one stub, and its imports."""
 
     def __init__(self, space: ModuleType, path: str) -> None:
         self.space, self.depth = space, path.count("/") + 1
@@ -92,7 +92,7 @@ class Stub:
             self.lines.append(f"def {name}({parameters}) -> {result}: ...")
 
     def of_others(self, body: Any, signature: inspect.Signature, kind: str) -> str | None:
-        """Return what a call with a container or a variable gives, ``None`` where none is taken."""
+        """Return the result type of a call with a container or a variable, ``None`` if none is accepted."""
         text = str(signature.return_annotation)
         if ARRAY.search(text):
             return ARRAY.sub(kind, text)
@@ -103,7 +103,7 @@ class Stub:
     def variant(
         self, body: Any, signature: inspect.Signature, operands: tuple[str, ...], other: tuple[str, str] | None
     ) -> tuple[str, str]:
-        """Return parameters and result of one overload; ``other`` says which parameter is no array, and what it is."""
+        """Return parameters and result of one overload; ``other`` says which parameter is no array, and its type."""
         parts: list[str] = []
         kinds = [each.kind for each in signature.parameters.values()]
         for place, (name, parameter) in enumerate(signature.parameters.items()):
@@ -139,7 +139,7 @@ class Stub:
         return re.sub(r"\bArrayLike\b", f"ArrayLike | {kind}", liked) if kind else liked
 
     def names(self, body: Any, text: str) -> None:
-        """Import what an annotation names."""
+        """Import the names of an annotation."""
         for node in ast.walk(ast.parse(text, mode="eval")):
             if not isinstance(node, ast.Name) or node.id in dir(builtins):
                 continue

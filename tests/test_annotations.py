@@ -1,4 +1,4 @@
-"""What is an array of a declared function says the type of its annotation, wherever that got its name."""
+"""Array parameters of a declared function are found by the type of their annotation, wherever its name is from."""
 
 from __future__ import annotations
 

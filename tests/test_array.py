@@ -265,7 +265,7 @@ def test_numpys_print_options_hold(backend: str) -> None:
 
 # -- copies and pickles ---------------------------------------------------------------------------------------------
 
-# What version 0.1 wrote of ``asarray([1.5, 2.0])``, and of a container of ``asarray([1.5])``.
+# Pickles of version 0.1 of ``asarray([1.5, 2.0])``, and of a container of ``asarray([1.5])``.
 PICKLED = (
     "gASVwwAAAAAAAACMDnVuaWZ5YXJyLmFycmF5lIwIX3JlYnVpbGSUk5SMFm51bXB5Ll9jb3JlLm11bHRpYXJyYXmUjAxfcmVjb25zdHJ1Y3SU"
     "k5SMBW51bXB5lIwHbmRhcnJheZSTlEsAhZRDAWKUh5RSlChLAUsChZRoBowFZHR5cGWUk5SMAmY4lImIh5RSlChLA4wBPJROTk5K/////0r/"

@@ -20,7 +20,7 @@ from .test_signatures import STANDARD
 
 ROOT = Path(ua.__file__).parent
 CONSTANTS = ["e", "inf", "nan", "newaxis", "pi"]
-# What these are made of are other functions, or values that NumPy computed on the host.
+# They consist of other functions, or of values that NumPy computed on the host.
 WITHOUT_KERNELS = {"view", "compositional", "creation"}
 ORIGINS = {"worked around", "host", "not implemented"}
 

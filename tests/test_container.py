@@ -654,7 +654,7 @@ def test_a_leaf_that_cant_be_written_leaves_all_as_they_were(backend: str, kind:
 
 @pytest.mark.parametrize("write", [lambda c, d: ua.add(c, d, out=c), ua.inplace_increment, ua.inplace_update])
 def test_a_kernel_that_fails_leaves_all_leaves_as_they_were(backend: str, write: Callable[..., Any]) -> None:
-    # Of another dtype, so that an update casts.
+    # Another dtype, so that an update casts.
     d = Container(sample().map(lambda x: x.astype("float32")))
     c = sample()
     with watched(backend) as kernels:
@@ -846,7 +846,7 @@ def test_what_files_cant_hold(backend: str, tmp_path: Path) -> None:
 
 
 def loss(p: Container) -> Any:
-    # Writes inside are to copies of the arguments, or to what is made on the way.
+    # Writes inside are to copies of the arguments, or to new arrays.
     q = p * 2
     q.w[0] *= 3
     return ua.sum(ua.sum(q**2).reduce()).native
@@ -986,5 +986,5 @@ def test_leaves_through_which_a_gradient_is_taken() -> None:
     x = Container(a=ua.asarray(torch.ones(3)), b=ua.asarray(torch.ones(3)))
     x += Container(a=ua.asarray(weight), b=ua.asarray(weight * 2))
     (x["a"] * x["b"]).native.sum().backward()
-    # Of (1 + w) * (1 + 2 w).
+    # The derivative of (1 + w) * (1 + 2 w).
     assert weight.grad.tolist() == [7.0] * 3

@@ -1,4 +1,4 @@
-"""Other libraries beside our arrays: NumPy's functions and Python's operators ask them what a call gives.
+"""Other libraries beside our arrays: NumPy's functions and Python's operators dispatch to them.
 
 Small classes stand for those that units of measurement and sparse arrays are made of. The libraries themselves are
 tried where they are installed.
@@ -27,7 +27,7 @@ def values(x: Any) -> Any:
 
 
 class Quantity:
-    """Values with a unit, which may be arrays of anybody's: what is computed is computed by NumPy's functions."""
+    """Values with a unit, which may be arrays of any library: results are computed by NumPy's functions."""
 
     def __init__(self, magnitude: Any) -> None:
         self.magnitude = magnitude
@@ -79,7 +79,7 @@ class Declining:
 
 
 class Watched(Declining):
-    """Notes what it's asked."""
+    """Records attribute access."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

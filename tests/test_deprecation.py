@@ -1,4 +1,4 @@
-"""What goes warns for two minor versions, says what to write, and is gone when its version has come."""
+"""Deprecated names warn for two minor versions, name a replacement, and are gone when their version has come."""
 
 from __future__ import annotations
 

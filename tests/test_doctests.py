@@ -24,7 +24,7 @@ MODULES = sorted(
 
 
 def documented(module: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a module itself defines: doctest's own finder passes by functions that dispatch."""
+    """Yield objects that a module itself defines: doctest's own finder skips functions that dispatch."""
     yield module.__name__, module
     for name, value in vars(module).items():
         if getattr(value, "__module__", None) != module.__name__:

@@ -25,7 +25,7 @@ SPACES = ["", "fft", "graph", "linalg", "nn", "optim", "random", "signal", "spec
 NUMPYS = ["numpy", *(f"numpy.{name}" for name in ("fft", "lib.stride_tricks", "linalg", "polynomial", "random"))]
 # A graph calls their methods, and users only make them.
 CALLED_BY_GRAPHS = {"graph.DestroyHandler", "graph.Feature", "graph.Supervisor"}
-# Errors whose message is no sentence: a key, and what the operating system says.
+# Errors whose message is no sentence: a key, and the operating system's message.
 WORDLESS = (KeyError, OSError)
 WRONG: dict[str, Callable[[], Any]] = {
     "an object": object,
@@ -77,7 +77,7 @@ def begins(error: Exception, names: set[str]) -> bool:
 
 
 def attempts(make: Make) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield calls with one wrong argument each, and what it is."""
+    """Yield calls with one wrong argument each, and its description."""
     good = make()
     unused = [each for each in good.unused() if each not in good.options]
 
@@ -99,7 +99,7 @@ def attempts(make: Make) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def unnamed(calls: Iterator[tuple[str, Callable[[], Any]]], names: set[str]) -> list[str]:
-    """Make calls, and return what the errors say that begin otherwise."""
+    """Make calls, and return the messages of errors that begin otherwise."""
     found = []
     for what, call in calls:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -112,7 +112,7 @@ def unnamed(calls: Iterator[tuple[str, Callable[[], Any]]], names: set[str]) -> 
     return found
 
 
-# An operator is called by no name, and what is called here by another isn't public.
+# An operator isn't called by name, and names that differ here aren't public.
 OURS = [name for name in good_calls() if not name.startswith(("API", "x[")) and "__" not in name]
 
 

@@ -86,7 +86,7 @@ def test_conductivity_is_the_same_on_every_backend(backend: str) -> None:
 
 
 def test_the_plate_of_conductivity_keeps_its_heat(backend: str) -> None:
-    """What flows from one cell flows to its neighbour, so that all heat that came in is there in the end."""
+    """The flow out of one cell goes into its neighbour, so that all heat that came in is there in the end."""
     example = load("conductivity")
     example.SIDE, example.TIMES = 12, 7
     sources = example.heat()
@@ -145,7 +145,7 @@ def test_climate_gives_the_same_on_every_backend(backend: str) -> None:
             found[name] = example.analyse(globe)
     for part in ("curve", "hottest", "share", "extremes", "spread"):
         np.testing.assert_allclose(getattr(found[backend], part), getattr(found["numpy"], part), rtol=0, atol=1e-12)
-    # The curve rises by what the formula adds each year.
+    # The curve rises each year by the formula's amount.
     assert abs(found[backend].warming - example.WARMING) < 1e-3
 
 

@@ -1,4 +1,4 @@
-"""What NumPy and DLPack's consumers get of an array: whether they may write it, and whether a write is seen.
+"""Exports of arrays to NumPy and to DLPack's consumers: whether they are writable, and whether a write is seen.
 
 The table of ``docs/contract.md`` is ``EXPORTS``, row by row.
 """
@@ -54,7 +54,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "np.from_dlpack(x, copy=True)": lambda x: np.from_dlpack(x, copy=True),
     "a capsule without marks": lambda x: _Unmarked(x).taken(),
 }
-# What each gets: of a backend whose engine writes its arrays, and of one whose arrays are immutable.
+# The export of an engine with mutable arrays, and of one with immutable arrays.
 SHARED, COPY, FROZEN, NOTHING = "the memory", "a copy", "read-only", "an error"
 EXPORTS: dict[str, dict[str, tuple[str, str]]] = {
     "np.asarray(x)": {
@@ -108,7 +108,7 @@ EXPORTS: dict[str, dict[str, tuple[str, str]]] = {
 
 
 class _Unmarked:
-    """An array on its way to a consumer from before DLPack 1.0, which reads no marks and writes what it gets."""
+    """An array on its way to a consumer from before DLPack 1.0, which ignores flags and writes to the memory."""
 
     def __init__(self, x: Any) -> None:
         self.x = x

@@ -32,7 +32,7 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path, ending: 
     target, link = tmp_path / f"target.{ending}", tmp_path / f"link.{ending}"
     link.symlink_to(target.name)
     for x in (1.0, 2.0):
-        # What it points to is made first, then replaced.
+        # The link's target is made first, then replaced.
         Container(x=x).save(link)
         assert link.is_symlink()
         assert not target.is_symlink()
@@ -259,7 +259,7 @@ def test_truncated_and_altered_files(tmp_path: Path, ending: str) -> None:
         cuts.append(bytes(altered))
     for data in cuts:
         path.write_bytes(data)
-        # Either what was altered is no part of the values, or it is an error that a program can expect.
+        # Either the altered bytes don't belong to values, or the error is one that a program can expect.
         with contextlib.suppress(ValueError, ua.errors.UnifyarrError):
             Container.load(path)
 

@@ -1,4 +1,4 @@
-"""Subclasses of engines' arrays, and arrays of other libraries: taken for what they are, or refused with advice."""
+"""Subclasses of engines' arrays, and arrays of other libraries: accepted, or refused with advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages that ``docs/generate.py`` writes are what it would write now."""
+"""The pages that ``docs/generate.py`` writes are up to date."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ FLOORS = [
     ("_core.calling",),
     ("_core",),
     ("functions",),
-    # Namespaces, made of functions, and what returns them.
+    # Namespaces, made of functions, and functions that return them.
     ("linalg", "fft", "nn", "signal", "special", "on", "functions.backends"),
     ("container",),
     ("modes", "modes.selection"),
@@ -72,7 +72,7 @@ FLOORS = [
     ("random",),
     ("numpy",),
     ("",),
-    # What users of the package import to check a backend.
+    # Imports of users who check a backend.
     ("testing",),
 ]
 # A package whose modules import those of another one, which in turn imports these: asked for first, it has that one
@@ -93,7 +93,7 @@ def is_type_checking(node: ast.AST) -> bool:
 
 
 def statements(node: ast.AST, types: bool = False) -> Iterator[ast.AST]:
-    """Yield what runs, in functions too; what only type checkers read too with ``types``."""
+    """Yield the statements that run, in functions too; with ``types``, those for type checkers too."""
     for child in ast.iter_child_nodes(node):
         if is_type_checking(child) and not types:
             assert isinstance(child, ast.If)

@@ -1,4 +1,4 @@
-"""What is logged: what is traced and why again, computed by a longer way, or copied; and that nothing else is."""
+"""Logging: traces and their reasons, slow paths and copies; and nothing else."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_what_the_host_computes(backend: str) -> None:
 
 
 def test_results_that_are_copied_to_out(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A call that comes again takes a shortcut, and isn't told again.
+    # A repeated call takes a shortcut, and isn't logged again.
     leave_shortcuts(monkeypatch)
     x, out = ua.ones((2, 3)), ua.zeros(3, dtype="float32")
     with listening("copy") as found:

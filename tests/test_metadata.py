@@ -1,4 +1,4 @@
-"""What strangers read of the project agrees: versions, versions of Python, and what a wheel contains."""
+"""Metadata of the project agree: versions, versions of Python, and the content of a wheel."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_out_of_numpys_functions_by_place_and_by_name(backend: str, call: Callab
     x, expected = ua.asarray(VALUES, copy=True), np.zeros(3)
     call(VALUES, expected)
     base = ua.zeros((3, 3))
-    # NumPy's dot refuses what isn't C-contiguous.
+    # NumPy's dot refuses arrays that aren't C-contiguous.
     strided = [] if call is OUTS["dot"] else [base[::-1, 0]]
     for out in (ua.zeros(3), base[1], *strided, ua.zeros(3, backend="numpy").native):
         assert call(x, out) is out
@@ -205,7 +205,7 @@ def test_arrays_of_two_backends_dont_meet_in_numpys_functions() -> None:
 
 
 def test_every_function_that_takes_out_says_so_in_its_signature() -> None:
-    # By it NumPy's ``out`` is found where it's passed by place.
+    # It tells where NumPy's ``out`` is among positional arguments.
     for function in (np.sum, np.cumsum, np.clip, np.dot, np.concatenate, np.take, np.einsum, np.choose, np.compress):
         assert "out" in inspect.signature(function).parameters
 
@@ -214,7 +214,7 @@ def test_numpys_shuffle_warns_of_views(backend: str) -> None:
     x = ua.asarray(VALUES, copy=True)
     with pytest.warns(UserWarning, match="view semantics"):
         np.random.default_rng(0).shuffle(x)
-    # What the warning speaks of doesn't concern elements, nor our own generator.
+    # The cause of the warning doesn't concern elements, nor our own generator.
     flat = ua.arange(9)
     with pytest.warns(UserWarning, match="view semantics"):
         np.random.default_rng(0).shuffle(flat)

@@ -1,4 +1,4 @@
-"""What is declared of a user's operation is checked, and its name is only a name."""
+"""Declarations of a user's operation are checked, and its name is only a name."""
 
 from __future__ import annotations
 

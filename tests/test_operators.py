@@ -23,7 +23,7 @@ OPERATORS = ARITHMETIC + BITWISE + COMPARISONS
 
 
 def numpys(name: str, *operands: Any) -> Any:
-    """Return what NumPy has for an operator, ``None`` where it has nothing."""
+    """Return NumPy's function for an operator, ``None`` if there is none."""
     # NumPy's ** takes a short cut for a scalar 2, whose dtype for bool isn't that of its function.
     function = np.pow if name == "pow" else getattr(operator, name)
     try:
@@ -129,7 +129,7 @@ def test_matmul_operators(backend: str) -> None:
 
 
 def updated(name: str, x: ua.Array, y: Any, values: np.ndarray, beside: Any) -> Any:
-    """Return what an operator in place gives; the array itself if NumPy refuses, as ours has to then."""
+    """Return the result of an operator in place; the array itself if NumPy refuses, as ours has to then."""
     in_place = getattr(operator, name)
     try:
         with np.errstate(all="ignore"):

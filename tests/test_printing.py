@@ -1,4 +1,4 @@
-"""Print options on every backend, and what notebooks show."""
+"""Print options on every backend, and the output in notebooks."""
 
 from __future__ import annotations
 

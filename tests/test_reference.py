@@ -1,4 +1,4 @@
-"""The reference: each public name has a page, which says what its declaration says."""
+"""The reference: each public name has a page, which agrees with its declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is run where a part of the suite is asked for: ``--backends`` and ``--quick``."""
+"""Selections of the suite: ``--backends`` and ``--quick``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The signatures of functions and of the array: the standard's parameters, and extras that may be left out.
 
-A line of a table is what stands between the parentheses in the Array API standard 2025.12.
+A line of a table is the text between the parentheses in the Array API standard 2025.12.
 """
 
 from __future__ import annotations

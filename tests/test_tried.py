@@ -1,4 +1,4 @@
-"""The command that says what passes with the installed versions."""
+"""The command that shows which tests pass with the installed versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What type checkers see: the stubs are those of the declarations, and programs pass mypy and pyright, strict."""
+"""Types for checkers: the stubs agree with the declarations, and programs pass mypy and pyright, strict."""
 
 from __future__ import annotations
 

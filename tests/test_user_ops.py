@@ -126,13 +126,13 @@ def test_arrays_of_two_backends_meet(backend: str) -> None:
 def test_out_that_is_destroyed_is_written_by_the_twin(backend: str) -> None:
     axpy = Axpy()
     x, y = array(1, 2), array(10, 20)
-    # What type the result has the first call tells.
+    # The first call tells the type of the result.
     axpy.op(2.0, x, y, out=y)
     assert axpy.took() == ["kernel"]
     axpy.op(2.0, x, y, out=y)
     assert axpy.took() == (["twin"] if has(backend, "writes") else ["kernel"])
     assert_same(y, np.array([14.0, 28.0]))
-    # Of another scale nothing is known.
+    # Another scale is unknown.
     axpy.op(2.0, x, y, 3.0, out=y)
     assert axpy.took() == ["kernel"]
 
@@ -210,7 +210,7 @@ def test_a_kernel_that_takes_out_gets_it(backend: str) -> None:
         assert added(x, y, out=z) is z
         assert_same(z, np.array([4.0, 6.0]))
     assert (given[1] is z.native) == (has(backend, "writes"))
-    # It would read what it has written.
+    # It would read elements after writing them.
     added(y, x, out=x)
     assert_same(x, np.array([4.0, 6.0]))
     assert given[2] is None

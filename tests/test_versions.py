@@ -147,7 +147,7 @@ def test_the_self_test_needs_neither_pytest_nor_hypothesis() -> None:
 
 def test_nothing_of_it_is_loaded_before_it_is_used() -> None:
     code = (
-        # Which finds the backends, and imports ``json`` from Python 3.13 on.
+        # It finds the backends, and imports ``json`` from Python 3.13 on.
         "import importlib.metadata, sys; before = {*sys.modules}\n"
         "import unifyarr as ua; ua.zeros(3) + 1; repr(ua.ones(3))\n"
         "late = ('unifyarr._versions', 'unifyarr.testing', 'unifyarr._core.arrays.display', 'logging', 'json')\n"

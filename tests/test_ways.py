@@ -1,4 +1,4 @@
-"""What people try first: other libraries' names, arguments by place, text, formats; errors say what to write."""
+"""First attempts: other libraries' names, positional arguments, text, formats; errors name the right call."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_what_has_to_be_named_is_named_by_the_error(backend: str, name: str) -> 
     positional, keywords = CALLS[name]
     parameters = inspect.signature(DECLARATIONS[name].body).parameters.values()
     places = [each for each in parameters if each.kind is not each.KEYWORD_ONLY]
-    # Defaults stand in for what the case leaves out.
+    # Defaults fill in arguments that the case leaves out.
     filled = [*positional, *(each.default for each in places[len(positional) :])]
     with pytest.raises(TypeError, match=rf"pass .*by name, as in ({'|'.join(by_name_only(name))})=0") as caught:
         find(name)(*filled, 0, **keywords)

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # Set in the process that this test starts.
 STARTED = "UNIFYARR_TEST_WITHOUT_COMPILER"
-# What compiles functions, with few examples.
+# Tests that compile functions, with few examples.
 TESTS = ["tests/graph", "tests/test_user_ops.py", "tests/core/test_overlapping.py", "tests/core/test_traced_writes.py"]
 CHECK = """
 import sys, pathlib, unifyarr

@@ -68,7 +68,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def riddles(line: str) -> Iterator[str]:
-    """Yield what to change in a line of prose."""
+    """Yield advice for a line of prose."""
     for pattern, advice in PHRASES.items():
         if found := re.search(pattern, line, re.I):
             yield f"{found[0]!r}: {advice}"
@@ -109,7 +109,7 @@ def subjects() -> list[str]:
 
 
 def wrong_subject(subject: str) -> str | None:
-    """Return what is wrong with the subject of a commit, if anything."""
+    """Return the error in the subject of a commit, if any."""
     if len(subject) > 72:
         return f"has {len(subject)} characters: 72 at most"
     if not SUBJECT.match(subject):
@@ -175,7 +175,7 @@ def test_one_name_for_one_class() -> None:
     }
 
 
-# Folders whose files have the names of their siblings' files: modes, rules for the same kernels, what engines offer.
+# Folders whose files have the names of their siblings' files: modes, rules for the same kernels, kernels of engines.
 PARALLEL = ("modes/tape", "modes/batch", "modes/trace", "modes/selection", "modes/batch/rules", "derivatives/rules")
 # Files that share a name across the other rooms, at most.
 SHARED_FILES = 15

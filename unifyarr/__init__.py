@@ -120,7 +120,7 @@ def __dir__() -> list[str]:
 
 @_boundary
 def __array_namespace_info__() -> Info:
-    """Return what the current backend offers: capabilities, devices, dtypes and defaults.
+    """Return properties of the current backend: capabilities, devices, dtypes and defaults.
 
     Examples
     --------

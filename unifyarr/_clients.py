@@ -1,8 +1,7 @@
-"""What other libraries are told of our arrays, when both are loaded, in whichever order.
+"""Registration of our arrays with other libraries, when both are loaded, in whichever order.
 
-einops and torch's data loaders find out by the type of an array what to do with it, and ask it nothing. A library that
-isn't loaded is waited for, and never imported. pandas and SciPy's optimizers ask nobody: they keep what NumPy's
-functions return.
+einops and torch's data loaders dispatch by the type of an array. A library that isn't loaded is never imported:
+registration waits for it. pandas and SciPy's optimizers have no dispatch: they keep the results of NumPy's functions.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ def _tell_of_keeper(package: ModuleType) -> None:
     know_keeper(package.__name__)
 
 
-# Module -> what is done with it when it has been loaded.
+# Module -> the function to call when it has been loaded.
 CLIENTS: dict[str, Callable[[ModuleType], None]] = {
     "einops._backends": _tell_einops,
     "pandas": _tell_of_keeper,
@@ -104,7 +103,7 @@ class _Waiting:
                 load(module)
                 tell(module)
 
-            # The loader stays what it is for those who ask it for something else.
+            # The loader stays unchanged for other uses.
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 

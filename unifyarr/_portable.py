@@ -24,9 +24,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def portable(function: Function) -> Function:
     """Make a function of our arrays one of any engine's: natives in, natives out.
 
-    Natives among the arguments, and in nests of them, become our arrays without a copy. What the function makes from
-    numbers goes to their backend. Our arrays among its results become natives again. If an array of ours comes, or no
-    array at all, the results are ours.
+    Natives among the arguments, and in nests of them, are wrapped in our arrays without a copy. Arrays that the
+    function makes from numbers are of their backend. Our arrays among its results are unwrapped again. If an argument
+    is an ``Array``, or there are no arrays, the results are our arrays.
 
     A write to an argument is seen by the caller, whose array it is. On engines whose arrays can't be written, such as
     JAX's, it's an error, and the caller's arrays are as they were.
@@ -83,7 +83,7 @@ def portable(function: Function) -> Function:
 
 
 def _lifted(leaves: Sequence[Any], backend: Handle) -> tuple[list[Any], list[tuple[Any, Array]]]:
-    # What is passed twice is one array.
+    # An argument passed twice stays one array.
     arrays = {id(leaf): lift(leaf, backend) for leaf in leaves if backend_of_array(leaf) is not None}
     by_native = {id(leaf): (leaf, arrays[id(leaf)]) for leaf in leaves if id(leaf) in arrays}
     return [arrays.get(id(leaf), leaf) for leaf in leaves], list(by_native.values())

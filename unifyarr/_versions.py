@@ -1,4 +1,4 @@
-"""What is installed and how it's set up: versions, backends, devices, abilities, environment variables."""
+"""The installed packages and the configuration: versions, backends, devices, abilities, environment variables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .errors import BackendNotFoundError
 # Packages of ours, then those that are used where they are installed.
 _PACKAGES = ("numpy", "ml_dtypes", "optree")
 _OPTIONAL = ("scipy", "safetensors", "hypothesis", "pytest")
-# What the package and its backends read, and what is read in their place.
+# Variables that the package and its backends read, and those of other packages that matter.
 VARIABLES = (
     *("UNIFYARR_BACKEND", "UNIFYARR_NUM_THREADS", "UNIFYARR_CC", "UNIFYARR_CACHE_DIR", "UNIFYARR_CORE"),
     "UNIFYARR_TRACEBACK",
@@ -37,7 +37,7 @@ _NO_CORE = """NO: each call takes some microseconds more, and no result takes th
 
 
 def found() -> dict[str, Any]:
-    """Return what ``show_versions`` shows: strings, numbers, lists and dicts of these, as JSON has them.
+    """Return the content of ``show_versions``: strings, numbers, lists and dicts of these, as JSON has them.
 
     Every backend that is installed is loaded, and its engine asked for its devices.
     """
@@ -80,7 +80,7 @@ def _of_backend(name: str) -> dict[str, Any]:
     try:
         backend = load(name)
     except Exception as error:
-        # An engine may fail in many ways at its import: that is what is to be shown.
+        # An engine's import may fail in many ways, and the report shows the error.
         return {"installed": True, "version": version, "loads": False, "why": f"{type(error).__name__}: {error}"}
     return {
         "installed": True,
@@ -103,7 +103,7 @@ def _dtype(name: str) -> Any:
 
 @boundary
 def show_versions(*, as_json: bool = False) -> None:
-    """Print the versions of the package and what it uses, and each backend with its devices and abilities.
+    """Print the versions of the package and its dependencies, and each backend with its devices and abilities.
 
     ``python -m unifyarr`` prints the same. Add it to what you report.
 

@@ -9,14 +9,14 @@ import numpy as np
 
 
 class SupportsArray(Protocol):
-    """What NumPy makes an array of: an ``Array``, NumPy's arrays, and engines' own."""
+    """Objects that NumPy converts to arrays: an ``Array``, NumPy's arrays, and engines' own."""
 
     def __array__(self) -> np.ndarray:
         """Return the values as a NumPy array."""
 
 
 class HasDType(Protocol):
-    """What has a dtype: one of ours, and those of ``jax.numpy``."""
+    """Objects with a dtype: dtypes of ours, and those of ``jax.numpy``."""
 
     @property
     def dtype(self) -> Any:
@@ -48,7 +48,7 @@ DTypeName: TypeAlias = Literal[
     "int4", "uint4",
 ]  # fmt: skip
 BackendName: TypeAlias = Literal["numpy", "torch", "jax", "tensorflow"] | str
-# What functions take for a dtype: one of ours, its name, NumPy's, Python's or an engine's own.
+# Arguments that functions take for a dtype: one of ours, its name, NumPy's, Python's or an engine's own.
 DTypeLike: TypeAlias = (
     HasDType
     | DTypeName
@@ -64,6 +64,6 @@ DTypeLike: TypeAlias = (
 Scalar: TypeAlias = bool | int | float | complex
 Shape: TypeAlias = tuple[int, ...]
 NestedSequence: TypeAlias = Sequence[Any]
-# What functions take for an array: an ``Array``, native arrays of any engine, NumPy arrays and scalars, lists. The note
-# makes it a type of its own, that a union with ``Scalar`` keeps apart.
+# Arguments that functions take for an array: an ``Array``, native arrays of any engine, NumPy arrays and scalars,
+# lists. The note makes it a type of its own, which a union with ``Scalar`` keeps apart.
 ArrayLike: TypeAlias = Annotated[SupportsArray | np.generic | Scalar | NestedSequence, "array-like"]

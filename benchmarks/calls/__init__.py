@@ -1,1 +1,1 @@
-"""The parts of ``benchmarks/overhead.py``: its rows, what they are compared with, and reports."""
+"""The parts of ``benchmarks/overhead.py``: its rows, the thin references, and reports."""

@@ -1,4 +1,4 @@
-"""What the statements of ``rows`` name: arrays, modules and functions, for an engine and for us."""
+"""The names in the statements of ``rows``: arrays, modules and functions, for an engine and for us."""
 
 from __future__ import annotations
 

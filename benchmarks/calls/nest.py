@@ -1,4 +1,4 @@
-"""A container of one level, as thin as it gets: each engine's adds what writes."""
+"""A container of one level, as thin as possible: each engine's subclass adds the writes."""
 
 from __future__ import annotations
 

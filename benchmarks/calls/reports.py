@@ -1,4 +1,4 @@
-"""What the times of ``benchmarks/overhead.py`` say: the table, its summary, and what got slower."""
+"""Reports of the times of ``benchmarks/overhead.py``: the table, its summary, and slower rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .rows import rows
 # Microseconds: by statement and by who did it.
 Times = dict[str, float]
 Found = dict[str, Times]
-# What stands beside the rows: how fast the machine was.
+# The row for the speed of the machine.
 MACHINE = "machine"
 
 # Rows that the worst row leaves out: they do the work of several calls, or of a whole derivative.
@@ -36,14 +36,14 @@ class Bound(NamedTuple):
 
 
 class Aims(NamedTuple):
-    """What is wanted of a backend: of the median row, of 95 % of the rows, and of all but those ``APART``."""
+    """The aims of a backend: for the median row, for 95 % of the rows, and for all but those ``APART``."""
 
     median: str
     most: Bound
     all: Bound
 
 
-# Of JAX and TensorFlow: what version 0.2 took.
+# JAX and TensorFlow: the times of version 0.2.
 AIMS = {
     "numpy": Aims("+0.07 µs", Bound(0.25), Bound(0.4)),
     "torch": Aims("+0.07 µs", Bound(0.25), Bound(0.4)),
@@ -76,7 +76,7 @@ def over(times: Times) -> float:
 def summary(backend: str, found: Found) -> Iterator[str]:
     """Yield the medians, how many rows are within the aims, those that aren't, and how the peers compare.
 
-    Of a row that the thinnest code misses too, no Python that gives right results is within the aim.
+    If the thinnest code misses a row too, no Python code with right results can reach the aim.
     """
     measured = {text: times for text, times in found.items() if "native" in times}
     if not measured:

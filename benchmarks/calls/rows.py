@@ -184,7 +184,7 @@ gradient(x)                   | gradient(x)
 compiled_gradient(x)          | compiled_gradient(x)
 """
 
-# What the statements assign, so that they assign it for the next time too.
+# Names that the statements assign, so that the next run sees them too.
 ASSIGNED = "global x, m, a, v, c"
 
 
@@ -214,7 +214,7 @@ def rows(backend: str) -> list[Row]:
 
 
 def arrays() -> dict[str, np.ndarray]:
-    """Return the operands by name, as arrays of NumPy. What is added again and again is small."""
+    """Return the operands by name, as NumPy arrays. Arrays that are added repeatedly are small."""
     return {
         "x": np.asarray([0.5, 1.5, 2.5, 3.5]),
         "y": np.full(4, 1e-9),

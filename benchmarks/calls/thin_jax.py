@@ -1,8 +1,8 @@
 """The thinnest code on JAX for the rows of ``rows.py`` that miss an aim, or that others stand for.
 
-It looks at the class of each operand, calls JAX or what JAX has compiled for this row, and makes the result's array. It
-has no backends, no devices, no traces and no views to keep right. What a row's values ask for is there too: a matrix
-that is singular or not positive definite, an index that is out of bounds, a copy of memory that others may write.
+It checks the class of each operand, calls JAX or a function compiled for this row, and makes the result's array. It has
+no backends, devices, traces or views to keep right. It does check values where a row needs it: singular matrices or
+ones that aren't positive definite, indices out of bounds, copies of memory that others may write.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def _of_thin(function: Any) -> Any:
 
 
 def names(natives: dict[str, Any]) -> dict[str, Any]:
-    """Return what stands for the names of the rows."""
+    """Return the objects for the names of the rows."""
     found: dict[str, Any] = {name: Thin(x) for name, x in natives.items() if type(x) is _Concrete}
     nests = {key: Nest({name: Thin(x) for name, x in natives[key].items()}) for key in "cd"}
     functions = {name: _of_thin(natives[name]) for name in ("compiled", "gradient", "compiled_gradient")}

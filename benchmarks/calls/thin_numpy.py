@@ -1,8 +1,8 @@
 """The thinnest code on NumPy for the rows of ``rows.py`` that miss an aim, or that others stand for.
 
-It looks at the class of each operand, calls NumPy and makes the result's array; it has no backends, no traces and no
-views to keep right. What a row's values ask for is there too: floor division of infinities, the lock of a generator, a
-container of which all leaves are written or none.
+It checks the class of each operand, calls NumPy and makes the result's array; it has no backends, traces or views to
+keep right. It does check values where a row needs it: floor division of infinities, the lock of a generator, a
+container whose leaves are written all or none.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Nest(nest.Nest):
 
 
 def names(natives: dict[str, Any]) -> dict[str, Any]:
-    """Return what stands for the names of the rows."""
+    """Return the objects for the names of the rows."""
     found = {name: Thin(x) for name, x in natives.items() if type(x) is np.ndarray}
     nests = {key: Nest({name: Thin(x) for name, x in natives[key].items()}) for key in "cd"}
     return found | nests | {"g": Generator(), "f": natives["f"]}

@@ -1,8 +1,8 @@
 """The thinnest code on TensorFlow for the rows of ``rows.py`` that miss an aim, or that others stand for.
 
-It looks at the class of each operand, calls the engine's own operation, without the functions that convert arguments
-around it, and makes the result's array. It has no backends, no devices, no graphs and no views to keep right. What a
-row's values ask for is there too: a matrix that isn't positive definite, division that rounds, NaN.
+It checks the class of each operand, calls the engine's own operation, without the wrappers that convert arguments, and
+makes the result's array. It has no backends, devices, graphs or views to keep right. It does check values where a row
+needs it: matrices that aren't positive definite, division that rounds, NaN.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ua.unique_values(x) | ua.floor_divide(x, y) | m[0, 1] += 2.5 | c.map(ua.sin) | u
 
 
 class _Ops:
-    """The engine's operations, as ``tf.raw_ops`` has them, without the frame that refuses arguments by place."""
+    """The functions of ``tf.raw_ops`` without their wrapper, which allows keyword arguments only."""
 
     def __getattr__(self, name: str) -> Any:
         return inspect.unwrap(getattr(tf.raw_ops, name))
@@ -146,7 +146,7 @@ class linalg:
 
     @staticmethod
     def svd(x: Any) -> Any:
-        # Of NaN the engine makes something.
+        # The engine returns numbers for NaN.
         if type(x) is Thin and _are_finite(x.native):
             values, u, v = _svd(x.native, True, True)
             return Thin(u), Thin(values), Thin(_transpose(v, _SWAPPED))
@@ -238,7 +238,7 @@ class Nest(nest.Nest):
 
 
 def names(natives: dict[str, Any]) -> dict[str, Any]:
-    """Return what stands for the names of the rows."""
+    """Return the objects for the names of the rows."""
     found: dict[str, Any] = {name: Thin(x) for name, x in natives.items() if type(x) is _EagerTensor}
     nests = {key: Nest({name: Thin(x) for name, x in natives[key].items()}) for key in "cd"}
     return found | nests | {"v": Part(found["x"])}

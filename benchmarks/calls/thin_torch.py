@@ -1,8 +1,8 @@
 """The thinnest code on torch for the rows of ``rows.py`` that miss an aim, or that others stand for.
 
-It looks at the class of each operand, calls torch and makes the result's array; it has no backends, no traces and no
-views to keep right. What right results ask for is there too: memory that a write would read too late, integers out of
-bounds, floor division of infinities, a search that finds a NaN, a sum that begins with -0.0.
+It checks the class of each operand, calls torch and makes the result's array; it has no backends, traces or views to
+keep right. It does check values where right results need it: overlapping writes, integers out of bounds, floor division
+of infinities, a search that finds a NaN, a sum that begins with -0.0.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _into(function: Any) -> Any:
             return Thin(function(x.native, *natives))
         target = out.native
         for each in (x.native, *natives):
-            # Of another shape torch would make another memory.
+            # torch would allocate new memory for another shape.
             if each.shape != target.shape or not _fit(target, each):
                 raise TypeError
         function(x.native, *natives, out=target)
@@ -255,7 +255,7 @@ class Generator:
 
 
 def names(natives: dict[str, Any]) -> dict[str, Any]:
-    """Return what stands for the names of the rows."""
+    """Return the objects for the names of the rows."""
     found = {name: Thin(x) for name, x in natives.items() if type(x) is Tensor}
     nests = {key: Nest({name: Thin(x) for name, x in natives[key].items()}) for key in "cd"}
     return found | nests | {"g": Generator()}

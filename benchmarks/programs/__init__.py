@@ -46,7 +46,7 @@ class Contender:
 
 @dataclass
 class Program:
-    """What contenders compute, each beside ``REFERENCES`` of its engine."""
+    """A program for contenders, each compared with ``REFERENCES`` of its engine."""
 
     name: str
     # Makes the arguments, for each of the sizes.
@@ -55,7 +55,7 @@ class Program:
     contenders: list[Contender] = field(default_factory=list)
 
     def contender(self, engine: str, name: str) -> Callable[[Maker], Maker]:
-        """Return a decorator for what makes a contender."""
+        """Return a decorator for functions that make a contender."""
 
         def add(make: Maker) -> Maker:
             self.contenders.append(Contender(engine, name, make))
@@ -64,7 +64,7 @@ class Program:
         return add
 
     def ours(self, make: Maker) -> Maker:
-        """Add a program of unifyarr on each engine: ``make(compile, arrays of the engine)`` returns what runs it."""
+        """Add a program of unifyarr on each engine: ``make(compile, arrays of the engine)`` returns a runner."""
 
         def maker(engine: str, **options: Any) -> Maker:
             def on_engine(*arrays: np.ndarray) -> Callable[[], Any]:
@@ -123,7 +123,7 @@ class Program:
         return make
 
     def everywhere(self, step: Callable[..., Any], repeat: int = 1) -> None:
-        """Add one function for all that can run it: ``step(xp, arrays)`` returns what replaces the first arrays.
+        """Add one function for all that can run it: ``step(xp, arrays)`` returns the new first arrays.
 
         It runs so many times, from the same arrays in each run.
         """
@@ -156,7 +156,7 @@ class Program:
 
 
 def repeated(step: Callable[..., Any], arrays: Sequence[Any], repeat: int) -> Callable[[], Any]:
-    """Return what runs a step so many times, whose results replace the first arrays; it ends with the first of them."""
+    """Return a function that repeats a step, whose results replace the first arrays, and returns the first of them."""
 
     def run() -> Any:
         now = list(arrays)
@@ -188,7 +188,7 @@ def require(*modules: str) -> None:
 
 
 def done(x: Any) -> Any:
-    """Return what was computed, when it's computed: JAX works on after its functions have returned."""
+    """Wait for a result, and return it: JAX works on after its functions have returned."""
     if isinstance(x, tuple):
         return tuple(map(done, x))
     # ``x.native`` would hand the native out, so that the next write to it copies.

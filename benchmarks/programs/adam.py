@@ -201,7 +201,7 @@ def functional(parameter: Any, gradient: Any, first: Any, second: Any, xp: Any) 
 
 
 def rebinding(step: Callable[..., Any], given: list[list[Any]]) -> Callable[[], Any]:
-    """Return what replaces the arrays by those that a step returns for all of them."""
+    """Return a function that replaces all arrays by the results of a step."""
     parameters, gradients, first, second = given
 
     def run() -> Any:

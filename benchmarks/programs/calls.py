@@ -1,4 +1,4 @@
-"""Calls of compiled functions on small arrays: what they cost over the engine's own kernels, and beside eager calls."""
+"""Calls of compiled functions on small arrays: their cost over the engine's own kernels, and beside eager calls."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add(x: Any, y: Any) -> None:
 
 
 def rows(engine: str) -> Iterator[tuple[str, dict[str, Run]]]:
-    """Yield the title of each row with what takes turns: ours, eager, and the same on natives by hand."""
+    """Yield the title of each row with its contenders: ours, eager, and the same on natives by hand."""
     many = [ua.asarray(np.arange(4.0) + number, backend=engine) for number in range(MANY)]
     container = ua.Container(a=many[0], b=many[1], c={"d": many[2], "e": many[3]})
     x, y = many[:2]
@@ -80,7 +80,7 @@ def rows(engine: str) -> Iterator[tuple[str, dict[str, Run]]]:
 
 
 def report(engines: list[str], rounds: int) -> list[str]:
-    """Print the microseconds of each row, the least of rounds in which all take turns; return what is wanted."""
+    """Print the microseconds of each row, the least of rounds in which all take turns; return the aims."""
     aims: list[str] = []
     for engine in (each for each in engines if each in ua.available_backends()):
         print(f"\ncalls on {engine}, 4 elements, us\n  {'':30} {'compiled':>9} {'eager':>9} {'by hand':>9} {'over':>9}")
@@ -107,7 +107,7 @@ def report(engines: list[str], rounds: int) -> list[str]:
 
 
 def wanted(engine: str, least: dict[tuple[str, str], float]) -> Iterator[str]:
-    """Yield what is wanted of calls, and what came."""
+    """Yield the aims of calls, and the results."""
 
     def over(title: str) -> float:
         return least[title, "compiled"] - least[title, "by hand"]

@@ -255,7 +255,7 @@ def numexpr_into(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> Callable[[], 
 
 @OLD.contender("numba", TRIAD)
 def triad(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> Callable[[], Any]:
-    """Go through as much memory as the chain does, as in McCalpin's STREAM; what it returns is the chain's result."""
+    """Go through as much memory as the chain does, as in McCalpin's STREAM; it returns the chain's result."""
     require("numba")
     import numba
 

@@ -47,7 +47,7 @@ def spread(state: Any) -> None:
 
 
 def steps(step: Callable[[Any], Any], copied: Callable[[], Any]) -> Callable[[], Any]:
-    """Return what runs the steps in a copy."""
+    """Return a function that runs the steps in a copy."""
 
     def run() -> Any:
         state = copied()

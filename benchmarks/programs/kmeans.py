@@ -29,7 +29,7 @@ contender = PROGRAM.contender
 
 
 def repeated(iterate: Callable[..., Any], x: Any, centers: Any, numbers: Any) -> Callable[[], Any]:
-    """Return what runs the iterations from the same centers, of which an iteration may return new ones."""
+    """Return a function that runs the iterations from the same centers; an iteration may return new ones."""
 
     def run() -> Any:
         now = centers + 0.0

@@ -1,4 +1,4 @@
-"""The gradient of a loop of many steps, which keeps what a step computes, or computes it again."""
+"""The gradient of a loop of many steps, which keeps residuals of the steps, or recomputes them."""
 
 from __future__ import annotations
 

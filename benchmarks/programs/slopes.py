@@ -1,4 +1,4 @@
-"""Derivatives of functions of a few elements: what a call costs."""
+"""Derivatives of functions of a few elements: the cost of a call."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def logits(params: Any, text: Any) -> Any:
 
 
 def by_hand(mode: str) -> Callable[[Any], Callable[[np.ndarray], float]]:
-    """Return what makes a step for a text, which returns its loss, from the parameters in dicts and lists."""
+    """Return a function that trains on a text and returns the loss, from the parameters in dicts and lists."""
 
     def make(tree: Any) -> Callable[[np.ndarray], float]:
         require("pytensor", *(["numba"] if mode == "NUMBA" else []))

@@ -38,7 +38,7 @@ def step(u: Any, before: Any) -> None:
 
 
 def repeated(step: Callable[[Any, Any], Any], u: Any, before: Any) -> Callable[[], Any]:
-    """Return what runs the steps, on from where the last run ended, and ends with the last state."""
+    """Return a function that runs the steps, from the end of the last run, and returns the last state."""
 
     def run() -> Any:
         nonlocal u, before

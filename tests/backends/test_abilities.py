@@ -1,4 +1,4 @@
-"""What an engine may lack is declared in one list, and the frontend does then what the list says."""
+"""Abilities that an engine may lack are declared in one list, and the frontend follows it."""
 
 from __future__ import annotations
 

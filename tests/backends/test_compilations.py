@@ -1,7 +1,7 @@
 """JAX compiles a program for shapes and dtypes, and none for another index, number or seed.
 
-Each call below runs with a number that changes, in a loop as users write them. What it gives has one shape, so that a
-start, a scalar or an order that were a static argument would be the only reason to compile.
+Each call below runs with a number that changes, in a loop as users write them. The result has one shape, so only a
+static start, scalar or order would recompile.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import unifyarr as ua
 
 from ..natives import skip_unless
 
-# No other test has arrays of these shapes: of a shape that comes often, what takes it from NumPy is compiled.
+# No other test has arrays of these shapes: after many conversions from NumPy of one shape, the conversion is compiled.
 N, ROWS, SOME = 61, 31, 11
 
 

@@ -1,4 +1,4 @@
-"""A backend is a class with a contract: type checkers and the loading of a backend find what isn't kept."""
+"""A backend is a class with a contract: type checkers and the loading of a backend find violations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check(backend: Handle, native: Any) -> bool:
 
 @pytest.fixture(scope="module")
 def checked(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return what mypy says of four small files, of which one is right."""
+    """Return mypy's report on four small files, of which one is right."""
     right = (plugin / "unifyarr_boxed" / "_backend.py").read_text().replace("from .", "from unifyarr_boxed.")
     pytest.importorskip("mypy", reason="the type checker isn't installed")
     folder = tmp_path_factory.mktemp("checked")
@@ -208,7 +208,7 @@ def test_a_name_that_stands_for_two_kernels_is_an_error() -> None:
 
 @pytest.fixture
 def half(boxed: type[Any]) -> Iterator[set[str]]:
-    """Load a backend that has half of the kernels, and yield what it lacks."""
+    """Load a backend that has half of the kernels, and yield the missing ones."""
     kernels = kernels_of(boxed())
     names = sorted(kernels)
     kept = {*names[::2], "empty", "full", "zeros", "reshape", "get_window", "add"} - {"cos", "sum"}

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 RUN = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--quick", "--backends", "dask"]
-# Two elements of float64 or four of float32 to a block. Chunks are computed in the thread that asks: what threads do is
-# dask's own, and ``tests/backends/dask`` has them.
+# Two elements of float64 or four of float32 to a block. Chunks are computed in the calling thread: dask's threads are
+# tested in ``tests/backends/dask``.
 SETTINGS = {"DASK_ARRAY__CHUNK_SIZE": "32B", "DASK_SCHEDULER": "synchronous"}
 FUNCTIONS = ("statistical", "searching", "sorting", "indexing", "fft", "linalg")
 PARTS = {

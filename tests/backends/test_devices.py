@@ -32,7 +32,7 @@ def test_devices_are_taken_by_the_names_that_they_are_listed_by(backend: str) ->
 
 
 def test_arrays_are_made_on_the_default_device_of_the_engine(backend: str) -> None:
-    """What runs on an accelerator runs here on the second of two devices: see ``--device``."""
+    """Programs for an accelerator run here on the second of two devices: see ``--device``."""
     skip_unless(backend, "jax", "tensorflow", why="other engines have one device here")
     files = ("tests/test_array.py", "tests/core/test_updating.py", "tests/core/test_ownership.py")
     command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--backends={backend}")

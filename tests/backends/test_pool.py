@@ -18,7 +18,7 @@ from unifyarr.backends.numpy._pool import COUNTS, LARGE, POOL, large
 from ..oracle import assert_values
 
 COUNT = LARGE // 8 + 8
-# What keeps an array in use, one reference each, and how its first element is read from that.
+# Objects that keep an array in use, one reference each, and how to read its first element from them.
 HOLDERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "array": (lambda x: x, lambda held: held.native[0]),
     "native": (lambda x: x.native, lambda held: held[0]),

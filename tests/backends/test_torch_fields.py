@@ -1,4 +1,4 @@
-"""The compiled core reads dtypes, shapes and memory where torch has them: calls are what they are without that."""
+"""The compiled core reads dtypes, shapes and memory from torch's structs: results are the same without that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What torch does sooner by methods of tensors, by lists of numbers and without a look at everything."""
+"""Fast paths of torch: methods of tensors, lists of numbers, and fewer checks."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def test_numpy_arrays_beside_tensors_are_read_at_once() -> None:
     for native, array in ((x.native, frozen), (leaf, host)):
         assert backend.borrow(native, array) is NotImplemented
     assert (x * frozen).tolist() == [13.0, 40.0]
-    # What a derivative keeps doesn't change with the array.
+    # A residual of a derivative doesn't change with the array.
     product = ua.sum(ua.asarray(leaf) * host)
     host[:] = 0.0
     product.native.backward()
@@ -451,7 +451,7 @@ def test_writes_at_masks_and_places_that_overlap_or_dont_fit() -> None:
         with pytest.raises(InplaceUpdateError):
             ua.asarray(leaf)[key] = 1.0
     assert leaf.tolist() == [0.0] * 3
-    # What is written records gradients, whatever did before.
+    # The written tensor records gradients, whichever did before.
     target, value = ua.zeros(3), torch.ones(2, dtype=torch.float64, requires_grad=True)
     target[1:] = ua.asarray(value)
     (found,) = torch.autograd.grad((target.native * 3).sum(), value)

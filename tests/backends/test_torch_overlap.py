@@ -1,4 +1,4 @@
-"""Whether two tensors share memory, and writes between windows of one array on torch, beside NumPy."""
+"""Memory overlap of tensors, and writes between windows of one array on torch, beside NumPy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Batches of random programs with views, writes, selections, loops and branches, beside a loop of Python over elements.
 
-``python -m tests.batching.random_batches BACKEND [COUNT] [SEED]`` compares so many, eager and compiled: results, what
-is written to the mapped argument, gradients of each element, and the gradient of a sum over the batch.
+``python -m tests.batching.random_batches BACKEND [COUNT] [SEED]`` compares so many, eager and compiled: results, writes
+to the mapped argument, gradients of each element, and the gradient of a sum over the batch.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def total_of(function: Function) -> Function:
 
 
 def one_by_one(function: Function, values: np.ndarray, shared: np.ndarray) -> tuple[Arrays, np.ndarray, Arrays]:
-    """Return the results, what is written, and the gradients, of one element after another on NumPy."""
+    """Return the results, the writes, and the gradients, of one element after another on NumPy."""
     with ua.use_backend("numpy"):
         parts = [ua.asarray(each.copy()) for each in values]
         rows = [function(x, ua.asarray(shared.copy())) for x in parts]
@@ -56,7 +56,7 @@ def one_by_one(function: Function, values: np.ndarray, shared: np.ndarray) -> tu
 
 
 def compare(backend: str, seed: int, depth: int = 2, compiled: bool = True) -> None:
-    """Raise unless a batch of a program gives what its elements give."""
+    """Raise unless a batch of a program agrees with its elements."""
     draw = random.Random(seed)
     program = block(draw, depth, 5)
     axis, function = draw.randrange(3), function_of(program)

@@ -69,7 +69,7 @@ def _calls(name: str, cases: list[Case]) -> Iterator[tuple[Callable[..., Any], l
 
 
 def _by_rows(function: Callable[..., Any], rows: list[list[np.ndarray]]) -> list[np.ndarray] | None:
-    """Return what a loop gives, ``None`` where elements have results of several shapes, or one of them fails."""
+    """Return the result of a loop, ``None`` if elements have results of several shapes, or one of them fails."""
     try:
         found = [_leaves(function(*map(ua.asarray, row))) for row in rows]
     except Exception:
@@ -103,7 +103,7 @@ def test_results_of_several_lengths_are_refused(name: str) -> None:
     with ua.use_backend("numpy"):
         for function, arrays in _calls(name, CASES[name][:1]):
             given = [ua.asarray(np.stack([x, np.roll(x, 1)])) for x in arrays]
-            # What trims zeros asks for the values of their places.
+            # trim_zeros needs the values of indices.
             with pytest.raises((TraceError, UnknownShapeError), match=r"length|values"):
                 ua.vmap(function)(*given)
 

@@ -20,7 +20,7 @@ def test_batches_of_random_programs(backend: str, seed: int) -> None:
 
 
 def test_what_all_elements_share_is_written_and_multiplied(backend: str) -> None:
-    # What is shared is repeated for the write, and the product asks how it lies in memory.
+    # The shared array is broadcast for the write, and the product checks its layout.
     shared = np.cos(np.arange(4.0))
 
     def function(x: ua.Array, y: ua.Array) -> tuple[ua.Array, ua.Array]:

@@ -145,7 +145,7 @@ def test_kernels_have_the_rules_that_their_records_say() -> None:
 
 
 def test_there_is_a_case_of_each_rule() -> None:
-    # What an engine draws is told by its state alone.
+    # A draw depends on the engine's state only.
     assert {name for name in RULED if not name.startswith("draw_")} <= BY_NAME.keys()
 
 

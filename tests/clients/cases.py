@@ -1,6 +1,6 @@
-"""What other libraries do with arrays: the table of ``docs/clients.md``, a program a row.
+"""Arrays in other libraries: the table of ``docs/clients.md``, a program a row.
 
-A program takes an array, ours or NumPy's, and gives what the client made of it. ``Outcome`` says what comes of ours.
+A program takes an array, ours or NumPy's, and returns the client's result. ``Outcome`` says how ours fare.
 """
 
 from __future__ import annotations
@@ -336,11 +336,11 @@ def _numba() -> Iterator[Case]:
         return made
 
     yield Case("Numba", "njit function of np.asarray(x)", lambda x: scaled(np.asarray(x)))
-    # NumPy's array is what it takes.
+    # It takes NumPy's array.
     yield Case("Numba", "njit function of x", scaled, Outcome.REFUSES, "Failed in nopython mode")
 
 
-# What each group needs, beside the table's own rows.
+# Packages that each group needs, beside the table's own rows.
 GROUPS: dict[str, tuple[Callable[[], Iterator[Case]], tuple[str, ...]]] = {
     "NumPy": (_numpy, ()),
     "einops": (_einops, ("einops",)),

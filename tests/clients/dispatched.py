@@ -1,4 +1,4 @@
-"""What SciPy and scikit-learn compute in arrays of the standard, once they're told to: on ours, on their backend."""
+"""SciPy and scikit-learn on arrays of the standard, with their switches on: on our arrays, on their backend."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def of_scipy() -> dict[str, Callable[[Any], Any]]:
 
 
 def of_sklearn(x: Any, y: Any) -> dict[str, Any]:
-    """Return what estimators and functions compute, by name."""
+    """Return the results of estimators and functions, by name."""
     from sklearn.covariance import EmpiricalCovariance
     from sklearn.decomposition import PCA
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis

@@ -1,4 +1,4 @@
-"""Rows of xarray: what its labelled arrays make of ours."""
+"""Rows of xarray: its labelled arrays on ours."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def xarray() -> Iterator[Case]:
     yield Case("xarray", "to_numpy", lambda x: xr.DataArray(x).to_numpy())
     yield Case("xarray", "to_pandas", lambda x: xr.DataArray(x).to_pandas())
     yield Case("xarray", "to_dataframe", lambda x: xr.DataArray(x, dims=("x", "y"), name="a").to_dataframe())
-    # What no array of the standard gets past.
+    # No array of the standard gets past these.
     places = xr.DataArray([0, 1], dims="points")
     refused: dict[str, tuple[Program, str]] = {
         "isel of points": (lambda d: d.isel(x=places, y=places), "Vectorized indexing is not supported"),

@@ -1,4 +1,4 @@
-"""What a row of the table of clients is: a program, and what comes of an array of ours in it."""
+"""A row of the table of clients: a program, and its outcome for an array of ours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Program = Callable[[Any], Any]
 
 
 class Outcome(Enum):
-    """What comes of an array of ours."""
+    """The outcome for an array of ours."""
 
     KEEPS = "works, and gives our array"
     CONVERTS = "works, and gives the client's own or NumPy's"
@@ -24,7 +24,7 @@ class Outcome(Enum):
 
 
 class Case(NamedTuple):
-    """A row: the client, what is done, the program, what comes of it, and the client's words where it refuses."""
+    """A row: the client, the use, the program, the outcome, and the client's error if it refuses."""
 
     client: str
     what: str

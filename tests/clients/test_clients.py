@@ -1,4 +1,4 @@
-"""Each row of the table of clients: what comes of our arrays, beside NumPy's."""
+"""Each row of the table of clients: the outcomes for our arrays, beside NumPy's."""
 
 from __future__ import annotations
 

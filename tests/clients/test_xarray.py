@@ -17,13 +17,13 @@ from unifyarr.testing import needs
 from .programs import run
 
 MODULES = ("test_duck_array_wrapping", "test_array_api")
-# What xarray's tests say of ours, and in which words. ``cross`` gives its arrays to ``numpy.result_type``, which takes
-# NumPy's own dtypes alone. The rest of its tests pass, but for those that xarray expects to fail with all arrays.
+# Failures of xarray's tests with ours, and their messages. ``cross`` gives its arrays to ``numpy.result_type``, which
+# takes NumPy's own dtypes only. The rest of its tests pass, but for those that xarray expects to fail with all arrays.
 FAILING = {"test_cross": "to a NumPy dtype (via `.dtype` value"}
 
 
 class Outcomes:
-    """What came of each test of a run of pytest."""
+    """The outcome of each test of a run of pytest."""
 
     def __init__(self) -> None:
         self.failed: dict[str, str] = {}
@@ -51,7 +51,7 @@ def _in_place_of_theirs(backend: str) -> Iterator[str]:
 
 
 def program(backend: str) -> None:
-    """Run xarray's tests on one backend, and compare what fails."""
+    """Run xarray's tests on one backend, and compare the failures."""
     outcomes = Outcomes()
     options = ["-q", "-W", "ignore", "-p", "no:cacheprovider", "-c", os.devnull]
     pytest.main([*options, *_in_place_of_theirs(backend)], plugins=[outcomes])

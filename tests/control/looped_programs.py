@@ -44,7 +44,7 @@ def matrices(seed: int) -> list[ua.Array]:
 
 
 def of_matrices(draw: random.Random, pool: list[ua.Array]) -> None:
-    """Do one thing with matrices of a pool, which has what was made last more often."""
+    """Do one thing with matrices of a pool; the newest are more frequent in it."""
     x = pool[-1] if draw.random() < 0.4 else draw.choice(pool)
     kind = draw.choice([*["product"] * 3, "solve", "transpose", "window", "sum", "where", "binary", "pick", "fold"])
     if kind == "product":
@@ -116,7 +116,7 @@ def program(seed: int) -> Callable[..., list[ua.Array]]:
 
 
 def looped(draw: random.Random, pool: list[ua.Array], one: Callable[..., None], depth: int) -> None:
-    """Add what a loop gives to a pool, whose arrays its body reads and may write."""
+    """Add a loop's results to a pool, whose arrays its body reads and may write."""
     kind, steps, seed = draw.choice(LOOPS), draw.choice([0, 1, 2, 3, 5]), draw.randrange(1 << 30)
     length, reverse, number = draw.randint(1, 6), draw.random() < 0.3, draw.random()
     carry = [draw.choice(pool) for _ in range(draw.randint(1, 2))]
@@ -134,7 +134,7 @@ def looped(draw: random.Random, pool: list[ua.Array], one: Callable[..., None], 
 
     if kind == "scan":
         rows = draw.choice([x for x in pool if x.ndim and len(x) <= 50] or [None])
-        # A body may write to arrays from outside, and not to what is looped over.
+        # A body may write to arrays from outside, but not to the scanned arrays.
         xs = None if rows is None or number > 0.7 else rows if one is of_matrices else rows.copy()
         steps = steps if xs is None else len(xs)
         ends, stacked = ua.scan(body, carry, xs, length=steps, reverse=reverse)
@@ -166,7 +166,7 @@ def given(seed: int) -> list[ua.Array]:
 
 
 def compare(seed: int, mode: str = "fast", *, generated: bool = False) -> bool:
-    """Assert that a compiled program gives what it gives by itself, twice; return whether it gives anything.
+    """Assert that a compiled program agrees with the eager one, twice; return whether it returns anything.
 
     With ``generated`` its loops are compiled by the C compiler before.
     """

@@ -1,6 +1,6 @@
 """Programs with masks and writes in place, as people write them, each beside loops of Python on NumPy.
 
-The first of a pair has functions of unifyarr for the loops alone; what a step does is the same text.
+The first of a pair uses functions of unifyarr only for the loops; the text of a step is the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 import unifyarr as ua
 
-# Whose steps one by one take seconds on some engines.
+# Its single steps take seconds on some engines.
 LONG = "recurrence over 10,000 steps"
 
 
@@ -56,7 +56,7 @@ def life_step(xp: Any, cells: Any) -> None:
 
 
 def life(cells: Any) -> Any:
-    """Play until a generation is the one before or the one before that, with what has been seen in arrays."""
+    """Play until a generation equals the one before or the one before that, with the seen ones in arrays."""
 
     def step(state: Any) -> Any:
         cells, before, earlier, steps = state
@@ -123,7 +123,7 @@ def statistics_by_hand(data: Any) -> Any:
 
 
 def recurrence(x: Any) -> Any:
-    """A recurrence, each step of which reads what the one before wrote."""
+    """A recurrence, each step of which reads the result of the one before."""
 
     def step(i: Any, x: Any) -> Any:
         x[i] += 0.9 * x[i - 1]

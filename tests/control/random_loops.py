@@ -63,7 +63,7 @@ def _two_of_one_length(draw: random.Random) -> tuple[slice, slice]:
 
 
 class OfNumPy:
-    """Loops and branches of Python on NumPy's arrays, which copy what a step is passed."""
+    """Python loops and branches on NumPy's arrays, which copy the arguments of a step."""
 
     xp = np
 

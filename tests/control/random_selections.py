@@ -137,7 +137,7 @@ def _reduced(xp: Any, name: str, x: Any, y: Any) -> Any:
     if name == "size":
         return x.size * 1.0
     if name == "mean":
-        # Of at least one element.
+        # At least one element.
         return (xp.sum(x) + 1.0) / (x.size + 1.0)
     if name == "vecdot":
         return xp.vecdot(x, y)

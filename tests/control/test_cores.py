@@ -169,7 +169,7 @@ def test_arrays_with_gaps_are_read_where_they_lie(loops: list[Stages]) -> None:
     for _ in range(3):
         expected = expected + (np.asarray(h) @ expected) @ np.asarray(h).T @ (np.asarray(h) @ expected)
     assert bits(np.asarray(function(h, p))) == bits(expected)
-    # Their memory is nobody else's, so that no sum has to look how its operands lie.
+    # Their memory isn't shared, so no sum has to check for overlap.
     assert not any(each.calls for each in loops)
 
 
@@ -177,7 +177,7 @@ def test_arrays_with_gaps_are_read_where_they_lie(loops: list[Stages]) -> None:
 def test_products_are_not_computed_in_memory_of_another_order(name: str) -> None:
     pytest.importorskip(name)
 
-    # On torch a solution's axes lie the other way around, and so does what follows elementwise.
+    # On torch a solution is in Fortran order, and so are later elementwise results.
     def function(a: Any, b: Any) -> Any:
         x = ua.linalg.solve(a, b)
         return a @ ua.where(x > 0, x, ua.tanh(x))

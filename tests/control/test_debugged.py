@@ -1,4 +1,4 @@
-"""Mode ``debug`` inside loops and branches: what a step does wrong is found, and the error says where."""
+"""Mode ``debug`` inside loops and branches: errors of a step are found, and reported with their place."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_twin_that_is_wrong_in_a_loop_alone(backend: str) -> None:
 
 @pytest.mark.parametrize(("first", "found"), [(3, 4), (5, 8), (9, 9)])
 def test_which_steps_are_checked(backend: str, first: int, found: int) -> None:
-    """Steps 0, 1, 2, 4, 8 and the last one: what is wrong from one step on is found at the next of them."""
+    """Steps 0, 1, 2, 4, 8 and the last one: an error from one step on is found at the next of them."""
     op = added(backend, lambda x, y: x + y + (0 if float(x[0]) < first else 0.5))
     x, y = ua.asarray(np.zeros(1), copy=True), ua.asarray(np.ones(1), copy=True)
     with pytest.raises(BadThunkOutput, match=rf"in step {found} of scan\("):
@@ -164,7 +164,7 @@ def test_a_report_of_memory_has_what_the_steps_hold(backend: str) -> None:
     held = [each for each in body.buffers if each.kind == "temporary" and each.bytes == size]
     assert held
     assert size <= body.peak <= 3 * size
-    # What is carried, the number of the step too, and what a step holds beside it.
+    # The carry, with the number of the step, and the memory of a step.
     assert report.peak_after == report.results + 8 + body.peak
     lines = str(report).splitlines()
     assert any(line.lstrip().startswith("in 0 scan") for line in lines)

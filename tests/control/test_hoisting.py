@@ -34,7 +34,7 @@ def assert_alike(found: Any, expected: Any, *, exact: bool = True) -> None:
 
 
 def same_twice(function: Callable[..., Any], *values: Any, exact: bool = True) -> set[str]:
-    """Compare a compiled function with an eager call, and return the names of what its loops compute at each step."""
+    """Compare a compiled function with an eager call, and return the names of the operations in its loops' steps."""
     compiled = ua.compile(function)
     for _ in range(2):
         expected = flatten(function(*map(ua.asarray, values)))[0]

@@ -1,4 +1,4 @@
-"""Loops and branches: what they give, eager and compiled, is what loops of Python give on NumPy."""
+"""Loops and branches: eager and compiled results equal those of Python loops on NumPy."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def test_cond(backend: str, way: Function) -> None:
     result, number = run(x, 1.0)
     assert_same(result, [2.0, 4.0])
     assert_same(number, 1.5)
-    # An operand is written as any other array from outside, and what is returned is new.
+    # An operand is written as any other array from outside, and the result is new.
     assert_same(x, [2.0, 4.0])
     result += 1
     assert_same(x, [2.0, 4.0])

@@ -26,7 +26,7 @@ REDUCED = ["?", "i1", "i8", "u2", "f4", "f8", "F", "D"]
 def assert_staged(backend: str, loops: list[Stages], calls: bool = False) -> None:
     """Assert that loops are run by the compiled part, and that Python isn't called between steps, or is.
 
-    On torch, arithmetic with what is repeated along an axis is a call.
+    On torch, arithmetic with a broadcast operand is a call.
     """
     if backend == "numpy":
         assert loops

@@ -57,7 +57,7 @@ def reverse(a: Any, b: Any, rows: Any, numbers: Any) -> Any:
 
 
 def exchanged(a: Any, b: Any, rows: Any, numbers: Any) -> Any:
-    """Carry on what can't be computed where it's read: the memory of the two is exchanged."""
+    """Two arrays that are exchanged in the carry: neither can be computed in place."""
     return ua.scan(lambda c, x: (c[::-1] * 0.5 + x, None), a, numbers)[0]
 
 
@@ -106,7 +106,7 @@ def integers(a: Any, b: Any, rows: Any, numbers: Any) -> Any:
     return ua.scan(lambda c, x: ((c * 3) ^ (c << 1), c > 5), start, numbers)
 
 
-# Of each step all is done in the compiled part.
+# All of each step is in the compiled part.
 WHOLE = [fused, reverse, exchanged, swapped, windows, of_one_element, counted, until, mapped, outside, integers]
 
 
@@ -161,7 +161,7 @@ def measured(a: Any, b: Any, rows: Any, numbers: Any) -> Any:
     return ua.while_loop(goes_on, lambda c: (c[0] * 0.9, c[1] + 1), (a, 0))
 
 
-# Of each step something is called.
+# Each step has some calls.
 MIXED = [multiplied, kept, indexed, backwards, branched, measured]
 
 
@@ -193,7 +193,7 @@ def test_loops_have_the_bits_of_eager_ones(program: Function, wait: bool, staged
         compiled = ua.compile(program, wait=wait)
         for _ in range(2):
             assert bits(compiled(*mine)) == bits(program(*given))
-        # What was passed is as it was.
+        # The argument is unchanged.
         assert bits(mine) == bits(given)
     assert staged
     assert all(staged)
@@ -209,7 +209,7 @@ def python_calls(run: Function) -> int:
         count += event == "call" and frame.f_code is not machine.give_turns.__code__
 
     before = sys.getprofile()
-    # What the collector of garbage calls belongs to no step.
+    # Calls by the garbage collector belong to no step.
     gc.collect()
     gc.disable()
     sys.setprofile(profile)
@@ -239,7 +239,7 @@ def test_what_a_step_calls_is_all_that_it_calls(engine: str) -> None:
     for each in given * 3:
         compiled(*each)
     few, many = (python_calls(lambda each=each: compiled(*each)) for each in given)
-    # The product, and what looks at its result; on torch it's made of functions of Python itself.
+    # The product, and the check of its result; on torch it's made of Python functions.
     assert many - few <= {"numpy": 3, "torch": 12}[engine] * 100
 
 
@@ -283,7 +283,7 @@ def test_warnings_are_those_of_numpy(engine: str, staged: list[bool]) -> None:
         warnings.simplefilter("error")
         compiled(a, xs)
     assert all(staged)
-    # What is to be done at once needs each operation by itself.
+    # Errors at once need each operation by itself.
     with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
         compiled(a, xs)
     assert not staged[-1]
@@ -329,7 +329,7 @@ def test_loops_are_compiled_while_they_run(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(background, "later", at_once)
     monkeypatch.setattr(machine, "HOT", 1.0)
-    # Of constants that no other test has, whose loops aren't compiled yet.
+    # With constants that no other test has, whose loops aren't compiled yet.
     program = lambda a, b, rows, numbers: ua.scan(lambda c, x: ((c * 0.123 + x) * b - 0.321, c), a, numbers)  # noqa: E731
     given = arrays(4000)
     compiled = ua.compile(program)
@@ -383,5 +383,5 @@ def test_the_machine_takes_no_stages_that_are_none() -> None:
     for wrong in (still[:1], 4, -1, None), (still, -1, -1, None), (still, 4, 1, np.True_):
         with pytest.raises(ValueError, match="a move for each array"):
             machine.native.repeat(((copy, (0, 1)),), (x, rows[0]), *wrong)
-    # What overlaps isn't copied like that.
+    # Overlapping arrays aren't copied this way.
     assert machine.native.repeat(((copy, (0, 1)),), (x, x[::-1]), still, 1, -1, None) is None

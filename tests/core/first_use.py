@@ -1,8 +1,8 @@
 """Everything for the first time, in eight threads at once: ``python -m tests.core.first_use BACKEND ROUNDS SEED``.
 
-What is made at a first use (a backend that is loaded, a dispatcher, a registration, a cache) is made once in a process,
-so that each round is a process of its own. Its threads make the same calls in the same order, which the seed draws, and
-wait for each other before each call. The results of all threads have to be those of the same calls afterwards.
+First uses (loading a backend, making a dispatcher, a registration, a cache) happen once in a process, so that each
+round is a process of its own. Its threads make the same calls in the same order, drawn from the seed, and wait for each
+other before each call. The results of all threads must equal those of the same calls afterwards.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def all_calls() -> Calls:
 
 
 class _Others:
-    """Calls of what isn't a function of arrays."""
+    """Calls other than functions of arrays."""
 
     @staticmethod
     def container() -> Any:
@@ -171,7 +171,7 @@ def same(first: Any, second: Any) -> bool:
 
 
 def in_this_process(backend: str, seed: int, count: int | None) -> list[str]:
-    """Make calls in all threads at once; return what was wrong. ``count`` is of how many functions, if not of all."""
+    """Make calls in all threads at once; return the failures. ``count`` limits the number of functions."""
     import unifyarr as ua
 
     calls = all_calls()
@@ -213,7 +213,7 @@ def in_this_process(backend: str, seed: int, count: int | None) -> list[str]:
 
 
 def in_processes(backend: str, rounds: int, seed: int, count: int | None = None) -> list[str]:
-    """Run rounds, each in a process of its own, and return what was wrong."""
+    """Run rounds, each in a process of its own, and return the failures."""
     wrong = []
     for number in range(seed, seed + rounds):
         how = [sys.executable, "-m", __spec__.name if __spec__ else "tests.core.first_use", "--round", backend]

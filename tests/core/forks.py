@@ -68,7 +68,7 @@ def in_this_process(backend: str, seed: int, count: int) -> int:
 
 
 def in_processes(backend: str, count: int, seed: int, each: int = 5) -> list[str]:
-    """Fork from processes that use everything for the first time; return what was wrong."""
+    """Fork from processes that use everything for the first time; return the failures."""
     wrong = []
     for number in range(seed, seed + count):
         how = [sys.executable, "-W", "ignore", "-m", "tests.core.forks", "--here", backend, str(number), str(each)]

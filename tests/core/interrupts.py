@@ -37,7 +37,8 @@ def _looks(code: CodeType) -> dict[int, bool]:
     for each in dis.get_instructions(code):
         if each.opname == "CACHE":
             continue
-        # The exception belongs to the call: where that has another handler than what follows, it can't be imitated.
+        # The exception belongs to the call: if the call has another handler than the next instruction, it can't be
+        # imitated.
         found[each.offset] = (
             before is not None
             and before.opname.startswith(_LOOKS)
@@ -207,7 +208,7 @@ def _last_of(count: int) -> list[float]:
     return [float(max((k for k in range(count) if k % 7 == place), default=0)) for place in range(7)]
 
 
-# Ways to add 1 to what a list holds.
+# Ways to add 1 to the array in a list.
 KINDS: dict[str, Callable[[list[Any]], object]] = {
     "update": lambda held: held[0].__iadd__(1.0),
     "into": lambda held: _package().add(held[0], 1.0, out=held[0]),

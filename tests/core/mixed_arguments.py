@@ -1,7 +1,7 @@
 """Calls of an array beside plain arguments: ``python -m tests.core.mixed_arguments COUNT SEED [BACKEND]``.
 
-One array argument of a call is an array of a backend, or its engine's own. The others are NumPy's arrays or lists, and
-another backend is the current one. The call has to give what it gives if all of them are arrays of the backend.
+One array argument of a call is an array of a backend, or its engine's own. The others are NumPy arrays or lists, and
+another backend is the current one. The result must be the same as if all of them were arrays of the backend.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OURS = ("operator.", "Array.", "numpy.")
 
 
 class Draw(NamedTuple):
-    """A call, the place of its one array, and the forms of all arguments, by place."""
+    """A call, the index of its one array, and the forms of all arguments."""
 
     mixed: Mixed
     place: int
@@ -83,7 +83,7 @@ def _outcome(mixed: Mixed, forms: tuple[str, ...], backend: str, device: str | N
 
 
 def complaint(draw: Draw, backend: str, current: str, device: str | None = None) -> str | None:
-    """Make a call, and return what is wrong with it, if anything is."""
+    """Make a call, and return the failure, if any."""
     mixed = draw.mixed
     with suppress(Exception), ua.use_backend(backend):
         wanted = _outcome(mixed, ("array",) * len(draw.forms), backend, device)
@@ -121,7 +121,7 @@ def backends() -> list[str]:
 
 
 def findings(count: int, seed: int, backend: str, current: str, device: str | None = None) -> Iterator[str]:
-    """Make random calls of arrays of a backend, and yield what is wrong with them."""
+    """Make random calls of arrays of a backend, and yield the failures."""
     random = np.random.default_rng(seed)
     for _ in range(count):
         draw = drawn(random, backend)
@@ -131,7 +131,7 @@ def findings(count: int, seed: int, backend: str, current: str, device: str | No
 
 
 def main(count: int, seed: int, only: str | None = None) -> int:
-    """Make calls on each backend, print what is wrong with them, and return for how many something is."""
+    """Make calls on each backend, print the failures, and return their number."""
     bad = 0
     for backend in backends() if only is None else [only]:
         found = collections.Counter(findings(count, seed, backend, "numpy" if backend != "numpy" else "torch"))

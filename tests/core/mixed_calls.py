@@ -69,14 +69,14 @@ class Mixed(NamedTuple):
         return [x for x in leaves((self.arguments, self.options)) if isinstance(x, np.ndarray)]
 
     def call(self, given: list[Any]) -> Any:
-        """Return what the call gives with other arguments in these places."""
+        """Return the result of the call with other arguments at these positions."""
         rest = iter(given)
         arguments, options = (_replaced(each, rest) for each in (self.arguments, self.options))
         return self.function(*arguments, **options)
 
 
 def leaves(nest: Any) -> Iterator[Any]:
-    """Yield what a nest of lists, tuples and dictionaries holds."""
+    """Yield the leaves of a nest of lists, tuples and dictionaries."""
     if isinstance(nest, (list, tuple, dict)):
         for each in nest.values() if isinstance(nest, dict) else nest:
             yield from leaves(each)
@@ -168,7 +168,7 @@ def _drawing() -> Iterator[Mixed]:
 
 
 class _Asked(Exception):
-    """NumPy has asked an argument what a function gives."""
+    """NumPy has asked an argument to compute a function."""
 
 
 class _Spy:

@@ -112,7 +112,7 @@ def in_form(key: Any, form: str) -> Any:
 
 
 def outcome(values: np.ndarray, key: Any) -> np.ndarray | None:
-    """Return what NumPy selects, ``None`` if it raises ``IndexError``."""
+    """Return NumPy's selection, ``None`` if it raises ``IndexError``."""
     try:
         return np.array(values[to_numpy(key)])
     except IndexError:
@@ -120,7 +120,7 @@ def outcome(values: np.ndarray, key: Any) -> np.ndarray | None:
 
 
 class Case(NamedTuple):
-    """A key of an array that has elements for it, and what is written there."""
+    """A key of an array that has elements for it, and the value to write there."""
 
     shape: tuple[int, ...]
     key: tuple[Any, ...]
@@ -139,7 +139,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def play(xp: Any, x: Any, key: Any, value: Any) -> list[Any]:
-    """Read and write by a key, and write through what was read first; return what is there after each step."""
+    """Read and write by a key, and write through the first view; return the values after each step."""
     part = x[key]
     if isinstance(part, np.generic):
         part = np.array(part)
@@ -154,7 +154,7 @@ def play(xp: Any, x: Any, key: Any, value: Any) -> list[Any]:
 
 
 def expected(case: Case) -> list[np.ndarray]:
-    """Return what NumPy has after each step."""
+    """Return NumPy's values after each step."""
     return play(np, numbered(case.shape, "float64"), to_numpy(case.key), case.value)
 
 
@@ -209,7 +209,7 @@ def batched(case: Case) -> None:
 
 
 def derived(case: Case) -> None:
-    """Compare the gradients of a read and of a write with what follows from NumPy's."""
+    """Compare the gradients of a read and of a write with those that follow from NumPy's."""
     values, key = numbered(case.shape, "float64"), in_form(case.key, "array")
     weights, whole = ua.asarray(case.value), ua.asarray(-values)
 

@@ -29,7 +29,7 @@ class Box:
         self.kept = kept
 
     def times(self, other: Any) -> Any:
-        """Return a product with what is kept."""
+        """Return a product with a kept array."""
         return self.kept * other
 
 
@@ -38,7 +38,7 @@ def again(x: Any) -> Any:
 
 
 def generated(*arrays: Any) -> Iterator[Any]:
-    """Yield arrays and what is computed of each, and refer to it meanwhile."""
+    """Yield arrays and results computed from each, and refer to it meanwhile."""
     for x in arrays:
         yield x + 1.0
         yield x
@@ -94,7 +94,7 @@ class Expression:
 
 
 def differences(count: int, seed: int) -> list[str]:
-    """Return expressions that give other values than NumPy, or change what is named."""
+    """Return expressions whose values differ from NumPy's, or that change a named array."""
     wrong = []
     with ua.use_backend("numpy"):
         for number in range(count):

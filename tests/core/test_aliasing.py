@@ -72,7 +72,7 @@ def may_share(declaration: Declaration, output: int, number: int) -> bool:
 
 
 def write_something_else(x: ua.Array) -> None:
-    # NumPy's: what an engine compiles for the shape isn't the point.
+    # NumPy's data: code that an engine compiles for the shape isn't tested here.
     values = as_numpy(x)
     # Both parts, where there are two.
     x[...] = ~values if x.dtype == "bool" else values + (1 + 1j if x.dtype.kind == "c" else 1)
@@ -80,7 +80,7 @@ def write_something_else(x: ua.Array) -> None:
 
 def seen_from(written: ua.Array, other: ua.Array) -> bool:
     """Write to an array and say whether another one changes."""
-    # What ``empty`` has is nothing in particular, and on a lazy engine something else each time that it's computed.
+    # ``empty`` is uninitialized, and on a lazy engine differs each time it's computed.
     before = as_numpy(ua.compute(other))
     write_something_else(written)
     return not np.array_equal(as_numpy(other), before, equal_nan=before.dtype.kind in "fc")
@@ -177,7 +177,7 @@ def test_out_never_shares_memory_with_an_input(backend: str, name: str) -> None:
         targets = tuple(ua.zeros(each.shape, dtype=each.dtype) for each in outputs_of(like))
         out = targets if isinstance(like, tuple) else targets[0]
         assert case.call(*arrays, out=out) is out
-        # What isn't set may hold anything, each time.
+        # Uninitialized elements may differ each time.
         for target, each in zip(targets, () if name.startswith("empty") else outputs_of(like), strict=False):
             np.testing.assert_array_equal(as_numpy(target), as_numpy(each))
         for array in arrays:
@@ -216,7 +216,7 @@ def test_results_of_compiled_functions_have_memory_of_their_own(backend: str, na
         arrays = [ua.asarray(each, copy=True) for each in case.arrays]
 
         def function(*given: ua.Array, case: Bound = case) -> tuple[ua.Array, ...]:
-            # Of an argument itself, a view would be returned as one.
+            # If an argument itself is returned, a view of it is returned as a view.
             return outputs_of(case.call(*(ua.where(True, x, x) for x in given)))
 
         try:

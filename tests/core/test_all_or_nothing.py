@@ -152,7 +152,7 @@ def test_an_axis_out_of_bounds(backend: str, name: str) -> None:
     call.assert_fails(ValueError, call.targets())
 
 
-# What refuses values when they are computed: late, on a lazy engine.
+# These refuse values when they are computed: late, on a lazy engine.
 LATE = {"cholesky", "cholesky, upper", "inv", "solve", "matrix_power", "take_along_axis"}
 LATE |= {"pow", "pow to another dtype", "pow of a scalar"}
 INDEFINITE = np.stack([Q, -Q])
@@ -222,8 +222,8 @@ def test_an_input_that_is_out(backend: str, write: Callable[[ua.Array], Any]) ->
 def test_a_kernel_that_fails(backend: str, name: str, dtypes: dict[str, str] | None) -> None:
     call = Case.of(name)
     view = dtypes is not None
-    # Scalars that were used once, and what a recipe was read as, are kept: they take no kernel again. Plain calls,
-    # which are off while kernels are watched, need no arrays of scalars.
+    # Used scalars and parsed recipes are cached: they take no second kernel. Plain calls, which are off while kernels
+    # are watched, need no arrays of scalars.
     with watched(backend):
         call.call(call.targets(dtypes, view=view))
     out = call.targets(dtypes, view=view)
@@ -237,7 +237,7 @@ def test_a_kernel_that_fails(backend: str, name: str, dtypes: dict[str, str] | N
         out = call.targets(dtypes, view=view)
         with unchanged(call.arguments, [] if scratch else out), failing(backend, number), pytest.raises(Injected):
             call.call(out)
-    # What is an array already goes to ``out`` as it is.
+    # An array goes to ``out`` unchanged.
     assert kernels or name in ("asarray", "array")
 
 

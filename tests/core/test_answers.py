@@ -150,7 +150,7 @@ def test_small_windows_are_written(backend: str, dtype: str) -> None:
 
 def test_slices_are_of_integers(backend: str) -> None:
     x, two = ua.arange(4.0), ua.asarray([5.0, 6.0])
-    # As a key of what is kept, 1.0 would be 1.
+    # As a cache key, 1.0 would equal 1.
     x[1:3] = two
     with pytest.raises(TypeError, match=r"indices|integer"):
         x[1.0:3] = two  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""The debug modes hold kernels against bodies: what has both computes the same."""
+"""The debug modes compare kernels with bodies: both must compute the same."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_kernel_that_computes_something_else_than_the_body(backend: str, how: 
     if how != "shape":
         with pytest.raises(BadThunkOutput, match=words):
             checked(plus(backend, kernel), x, y, out=out)
-    # Where nobody checks, the kernel is believed.
+    # Without checks, the kernel is trusted.
     plus(backend, kernel)(x, y)
 
 
@@ -213,7 +213,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
 }
 MIXED = [name for name, each in DECLARATIONS.items() if each.category == "mixed"]
 OF_VALUES = {"bincount", "histogram", "unique_counts", "unique_inverse"}
-# What updates its arguments would do so twice.
+# This updates its arguments, and would do so twice.
 UPDATES = {"nn.batch_norm"}
 
 
@@ -244,8 +244,8 @@ def test_kernels_of_the_package_are_held_against_compositions(
     for run in runs:
         run(function, *arrays)
     handle = load(backend)
-    # The bodies of these are made of the first kernel; what the second gives wrongly is no index at all; and what the
-    # third gives is subtracted where it makes no difference.
+    # The bodies of these consist of the first kernel; a wrong result of the second is no index at all; and the result
+    # of the third is subtracted where it makes no difference.
     others = ("unique_all", "lu_permutation", "detach")
     known = *DECLARATIONS[name].kernels, *DECLARATIONS[name].derivatives
     names = [each for each in known if each in handle.kernels and each not in others]

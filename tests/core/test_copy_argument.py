@@ -34,7 +34,7 @@ class Other:
 
 
 Call = Callable[..., ua.Array]
-# These can share memory with an array of ours: a call, and what it makes of NumPy's array.
+# These can share memory with an array of ours: a call, and its result for NumPy's array.
 SHARING: dict[str, tuple[Call, Callable[[np.ndarray], np.ndarray]]] = {
     "array": (lambda x, **options: ua.array(x, **options), lambda v: v),
     "asarray": (lambda x, **options: ua.asarray(x, **options), lambda v: v),
@@ -92,7 +92,7 @@ def test_the_engines_own_array(backend: str, on: str, copy: bool | None) -> None
     np.testing.assert_array_equal(values_of(given), VALUES + 1 if shares else VALUES)
 
 
-# These need a copy: a call, what it gives, and what ``copy=False`` raises.
+# These need a copy: a call, its result, and the error of ``copy=False``.
 COPYING: dict[str, tuple[Call, np.ndarray]] = {
     "asarray of a list": (lambda x, **options: ua.asarray([1.0, 2.0], **options), np.array([1.0, 2.0])),
     "asarray of a scalar": (lambda x, **options: ua.asarray(2, **options), np.array(2)),

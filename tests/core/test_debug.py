@@ -1,4 +1,4 @@
-"""``debug()``: it finds each kind of wrong declaration and of wrong kernel, and nothing in what is right."""
+"""``debug()``: it finds each kind of wrong declaration and of wrong kernel, and accepts right ones."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_view_of_another_argument_than_declared(backend: str) -> None:
     function = Declaration(second, "view", view_map={0: (0,)}).function()
     x, y = ua.asarray([1.0, 2.0]), ua.asarray([3.0, 4.0])
     assert_found(BadViewMap, lambda: function(x, y), "second()", repr(backend), "argument x2", "view_map={0: (1,)}")
-    # What the allowed argument shares memory with by itself is no matter of the function.
+    # Memory that the allowed argument shares by itself isn't the function's error.
     with ua.debug():
         function(y[:1], y)
 
@@ -348,7 +348,7 @@ def test_a_call_that_raises_without_out_alone(backend: str) -> None:
 
 def test_rounding_is_no_difference(backend: str) -> None:
     def rounded(x: ua.Array, /, *, out: ua.Array | None = None) -> ua.Array:
-        # Beside the largest value what is left of the others is noise.
+        # Beside the largest value, the digits of the others are noise.
         return ua.add(x, 0.0 if out is None else 1e-9, out=out)
 
     function = declared(rounded)

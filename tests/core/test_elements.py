@@ -345,7 +345,7 @@ def test_torch_differentiates_through_elements() -> None:
     assert torch.func.vmap(product)(torch.stack([vector, vector])).tolist() == [30.0, 30.0]
     assert torch.func.jvp(product, (vector,), (torch.ones_like(vector),))[1].item() == 25
     assert torch.func.hessian(product)(vector).tolist() == [[0.0, 5.0], [5.0, 0.0]]
-    # What was first read inside of a transformation is good outside of it.
+    # A value first read inside a transformation is valid outside.
     assert (constant + constant.native).item() == 10
     constant += 1.0
     assert constant.native.item() == 6

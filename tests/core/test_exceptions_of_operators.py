@@ -1,4 +1,4 @@
-"""What is raised while an engine computes an operator of plain arrays goes to the caller; nothing is computed twice."""
+"""Errors raised while an engine computes an operator of plain arrays reach the caller; nothing is computed twice."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_an_engine_that_fails_is_asked_once(
     with pytest.raises(Exception, match="mine") as caught:
         x + x
     assert len(calls) == 1
-    # What the backend knows as its engine's own is said in the package's words.
+    # Errors that the backend knows as its engine's own are rephrased.
     assert type(caught.value) is error or isinstance(caught.value, UnifyarrError)
 
 

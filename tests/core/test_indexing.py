@@ -385,7 +385,7 @@ def test_a_number_that_has_no_place_raises_and_changes_nothing(backend: str, key
         values[key] = value
     with pytest.raises((ValueError, TypeError, OverflowError)) as found:
         x[key] = value
-    # Of a list that holds complex numbers NumPy says that it's a sequence.
+    # For a list that holds complex numbers, NumPy's error is about a sequence.
     assert isinstance(found.value, expected.type) or isinstance(value, list)
     assert_same(x, values)
 
@@ -501,7 +501,7 @@ def test_leading_axes_of_length_one_of_a_value_fall_away(backend: str) -> None:
 
 @pytest.mark.parametrize("value", [[3.0], [[3.0]], np.array([3.0])], ids=repr)
 def test_an_element_takes_no_array_of_an_axis(backend: str, value: Any) -> None:
-    # NumPy sets an element by a scalar or a 0-d array only; an element's view, by what broadcasts.
+    # NumPy sets an element by a scalar or a 0-d array only; an element's view takes any value that broadcasts.
     values, x = pair((2,), "float64")
     for taken in (value, ua.asarray(value)):
         with pytest.raises(ValueError, match="shape"):

@@ -94,7 +94,7 @@ def check_all_interrupts(write: Callable[[Arrays], Any]) -> None:
     if sys.version_info >= (3, 12):
         pytest.skip("from Python 3.12 on the tracer isn't told of each instruction: real signals are tested")
     for _ in range(2):
-        # The first call compiles, and the second uses what the first has learnt.
+        # The first call compiles, and the second one uses its caches.
         arrays = made()
         views = views_of(arrays)
         before = seen(arrays, views)
@@ -161,7 +161,7 @@ def test_what_an_interrupt_left_keeps_its_memory_to_itself(backend: str) -> None
 @pytest.mark.parametrize("program", ["rounds", "elements"])
 def test_real_signals_lose_nothing(backend: str, program: str) -> None:
     if program == "elements":
-        # Of many numbers TensorFlow would make tensors: see ``_VALUES``.
+        # TensorFlow would make tensors of many numbers: see ``_VALUES``.
         skip_unless(backend, "jax", why="arrays that a write uses up")
         if core is None:
             pytest.skip("without the compiled core an interrupt in JAX's own Python loses the array")
@@ -238,7 +238,7 @@ def test_a_finalizer_in_the_middle_of_a_write_comes_after_it(backend: str) -> No
         if results is None:
             new = kernel(old, value, window=((0, 1, 1),))
         else:
-            # The engine has used up what the array had.
+            # The engine has used up the array.
             new = kernel.destructive(old, value, window=((0, 1, 1),), results=results)
         if not ran:
             ran.append(1)

@@ -1,4 +1,4 @@
-"""Items of arrays in the compiled core and in Python: keys of every kind, and what comes while an engine works."""
+"""Items of arrays in the compiled core and in Python: keys of every kind, and errors while an engine works."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_deleting(backend: str) -> None:
 
 @pytest.fixture
 def failing(backend: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[int]]:
-    """Have a way of the backend's own for items raise what isn't the engine's."""
+    """Make the backend's fast path for items raise an error that isn't the engine's."""
 
     def fail(path: str) -> list[int]:
         calls: list[int] = []
@@ -254,7 +254,7 @@ def test_an_element_in_place(backend: str) -> None:
     e *= x[1]
     assert e is same
     assert_same(e, np.asarray(10.5))
-    # Of an engine that writes in place it's a number of its own, elsewhere a view.
+    # On an engine with mutable arrays it's a number of its own, elsewhere a view.
     assert_same(x[1], np.asarray(3.0))
 
 

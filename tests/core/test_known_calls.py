@@ -1,4 +1,4 @@
-"""Known calls in the compiled core: what tells them apart, and what of a call that fails reaches its caller."""
+"""Known calls in the compiled core: their cache keys, and errors of a failing call."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def test_data_beside_an_array_isnt_taken_for_one(backend: str) -> None:
     values, weights = np.array([1.0, 3.0]), np.array([1.0, 2.0])
     x, y = ua.asarray(values), ua.asarray(weights)
     for _ in range(4):
-        # Of a function whose programs take arrays, by which both calls would be told alike.
+        # A function whose programs take arrays, which would give both calls the same key.
         for each in (y, weights, y.native):
             assert_same(ua.average(x, weights=each), np.average(values, weights=weights))
 
 
 class Mine(ArithmeticError):
-    """What a program raises itself while an engine works, as a handler of a signal does."""
+    """An error that a program raises itself while an engine works, as a signal handler does."""
 
 
 class MineToo(ValueError):
@@ -145,7 +145,7 @@ def test_a_call_into_a_view_says_nothing_of_calls_without_out(backend: str) -> N
         return native
 
     shortcuts = sorting(backend, x, program)
-    # What writes to a view, or to part of an array, isn't a known call.
+    # A write to a view, or to part of an array, isn't a known call.
     ua.sort(x, out=ua.zeros((2, 2))[::-1, 1])
     before = len(calls)
     ua.sort(x)

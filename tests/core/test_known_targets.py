@@ -62,7 +62,7 @@ def test_no_function_but_kernels_runs(backend: str) -> None:
         lambda: ua.concat([x[:2], x[2:]], out=z),
     ):
         call()
-        # But kernels that are functions of Python, and what they call.
+        # Except kernels that are Python functions, and their callees.
         assert not any(each.startswith(("Dispatcher", "Shortcuts", "assign")) for each in frames(call))
 
 

@@ -222,7 +222,7 @@ def test_data_go_to_a_device_that_is_not_the_default_one(
     skip_unless(backend, "torch", why="a device without memory stands for an accelerator")
     # Where there's no accelerator torch counts one device, and plain calls don't look at devices.
     monkeypatch.setattr(load("torch"), "devices", lambda: ["cpu", "meta"])
-    # Whether there's one device is known after the first question.
+    # The number of devices is cached after the first question.
     has_one_device.cache_clear()
     request.addfinalizer(has_one_device.cache_clear)
     # No shortcut knows this length from a call on the one device.

@@ -1,4 +1,4 @@
-"""Writes whose target overlaps what they read: as if the inputs had been copied first."""
+"""Writes whose target overlaps the inputs: as if the inputs had been copied first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_assignments_may_overlap(backend: str, first: slice, second: slice) -> N
     assert_same(x, values)
 
 
-# The same program for NumPy's functions and ours; where NumPy would read what it has written, it reads a copy.
+# The same program for NumPy's functions and ours; where NumPy would read elements after writing them, it reads a copy.
 OVERLAPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "add(x[1:], x[:-1], out=x[1:])": (
         lambda x: ua.add(x[1:], x[:-1], out=x[1:]),

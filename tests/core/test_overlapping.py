@@ -1,4 +1,4 @@
-"""Which arrays overlap: just those of which NumPy says that they share memory."""
+"""Overlapping arrays: exactly those for which NumPy says that they share memory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def steps(draw: Any) -> list[Any]:
 
 
 def viewed(xp: Any, x: Any, taken: list[Any]) -> Any:
-    """Return what steps show of an array, as far as they fit."""
+    """Return the views of an array by steps, as far as they fit."""
     for step in taken:
         if isinstance(step, str):
             x = VIEWS[step](xp, x)

@@ -1,4 +1,4 @@
-"""Who owns a native: writes on immutable engines use up only what nobody else can have."""
+"""Ownership of natives: writes on immutable engines use up only unshared ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def owned(backend: str) -> tuple[np.ndarray, ua.Array]:
 
 
 def write(values: np.ndarray, x: ua.Array, value: float) -> None:
-    """Write what lands in the same places of both."""
+    """Write to the same places of both."""
     x[10:20] = value
     values[10:20] = value
 

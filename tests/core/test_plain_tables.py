@@ -1,4 +1,4 @@
-"""The table of plain calls: what a backend says of dtypes and numbers is what the compiled core does."""
+"""The table of plain calls: a backend's declarations for dtypes and numbers hold in the compiled core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers in the middle of another thread's write: each sees the array before or after it, never what stands there."""
+"""Readers during another thread's write: each sees the array before or after it, never an intermediate state."""
 
 from __future__ import annotations
 

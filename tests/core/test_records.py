@@ -50,7 +50,7 @@ OF_DEVICES = {"ldexp"}
 
 @needs("writes", why="a graph runs step by step: other engines trace kernels, which decline then")
 def test_a_kernel_that_declines_says_when(backend: str) -> None:
-    """A graph has a kernel in it that doesn't decline, or has what the body does instead."""
+    """A graph has a kernel that can't decline, or the operations of the body instead."""
 
     def names(code: CodeType) -> set[str]:
         inner = [names(each) for each in code.co_consts if isinstance(each, CodeType)]
@@ -106,7 +106,7 @@ def test_what_is_not_selected_is_harmless(name: str) -> None:
 
 
 def _statements(path: Path) -> Iterator[ast.stmt]:
-    """Yield the statements of a module that state something, beside functions, classes and what is public."""
+    """Yield the statements of a module that declare something, beside functions, classes and public names."""
     for statement in ast.parse(path.read_text()).body:
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if is_text or isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):

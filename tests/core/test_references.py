@@ -149,7 +149,7 @@ def test_without_counts_memory_is_not_used_twice(uncounted: str) -> None:
     skip_unless(uncounted, "jax", why="NumPy's arrays in memory that JAX takes")
     from unifyarr.backends.jax import _memory
 
-    # Of a length that no other test has.
+    # A length that no other test has.
     array = np.frombuffer(bytes(4094), np.uint8)[1:]
     assert _memory.aligned(array).tolist() == array.tolist()
     assert array.nbytes not in _memory._rooms

@@ -1,4 +1,4 @@
-"""Which backend is current, who sees that, and how arrays go from one to another."""
+"""The current backend, its scope, and conversions of arrays between backends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def other_than(backend: str) -> str:
 
 
 def run(program: str, **environment: str) -> str:
-    """Run a program in a fresh process and return what it prints."""
+    """Run a program in a fresh process and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
         capture_output=True,

@@ -53,7 +53,7 @@ def test_views_of_one_array(backend: str, kind: str, one: Step, other: Step) -> 
     if first.ndim and second.ndim:
         wide = np.may_share_memory(one(values), other(values))
         assert ua.may_share_memory(first, second) is np.may_share_memory(first, second) is wide
-    # That's what it means.
+    # A write shows, as it must.
     before = as_numpy(second)
     first += 100
     assert (not np.array_equal(as_numpy(second), before)) == expected

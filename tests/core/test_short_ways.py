@@ -1,4 +1,4 @@
-"""Which calls take a short way when they are repeated: all but those that are listed here, with a reason for each."""
+"""Calls that take a shortcut when they are repeated: all but those that are listed here, with a reason for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..oracle import as_numpy, assert_values
 
 VALUES = "what it does follows from values, which are looked at"
 WRITES = "the body writes into an array of its own, part by part"
-# Of these the body, or the whole general path, runs at every call.
+# The body, or the whole general path, runs at every call of these.
 LONG = {
     "array": "makes a copy of anything, which is looked at",
     "asarray": "takes anything; its short way is for NumPy's arrays and lists of numbers",
@@ -40,7 +40,7 @@ LONG = {
     "linalg.lu_solve": "takes a tuple of arrays",
     "linalg.block_diag": WRITES,
 }
-# Of these a call with ``out`` does.
+# With ``out``, it runs at every call of these.
 WITH_OUT = {
     "nonzero": "the lengths of the results follow from values",
     **dict.fromkeys(("tril_indices", "triu_indices", "diag_indices"), "several targets say where the results go"),
@@ -117,7 +117,7 @@ def test_out_that_doesnt_fit_is_refused_again_and_again(backend: str, name: str)
             with pytest.raises((TypeError, ValueError)):
                 call(*good, wrong)
         assert all(np.all(as_numpy(x) == 7) for x in good)
-    # Of another dtype it is cast.
+    # Another dtype needs a cast.
     wide = [ua.zeros(x.shape, dtype=ua.complex128) for x in results]
     for _ in range(3):
         call(*wide)

@@ -1,4 +1,4 @@
-"""Shortcuts give what bodies give: the calls of the table again and again, on other values of the same shapes."""
+"""Shortcuts agree with bodies: the calls of the table repeatedly, on other values of the same shapes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from unifyarr.testing.cases import CASES, Case
 from ..natives import has_one_device, skip_unless
 from ..oracle import as_numpy, assert_values
 
-# What these return follows from the state of a generator, or from nothing.
+# Results of these depend on a generator's state, or aren't defined.
 UNKNOWN = {"nn.dropout", "empty", "empty_like"}
 
 
@@ -151,7 +151,7 @@ def test_a_call_is_told_from_the_last_one(backend: str) -> None:
     function.clear()
     for _ in range(3):
         np.testing.assert_array_equal(as_numpy(ua.sort(x)), np.sort(values))
-    # What the compiled core has kept goes with the others.
+    # The compiled core's cache is cleared with the others.
     assert len(function) == 1
 
 
@@ -252,7 +252,7 @@ def test_views_see_writes(backend: str) -> None:
 
 
 def test_a_kernel_that_declines_after_it_was_recorded() -> None:
-    # Otherwise NumPy would make an array of objects of what the first kernel returns.
+    # Otherwise NumPy would make an array of objects of the first kernel's result.
     with ua.use_backend("numpy"):
         x, between, result = ua.ones(2), ua.ones(2), ua.ones(2)
     notes = Recording([x])

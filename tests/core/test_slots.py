@@ -1,4 +1,4 @@
-"""The slots of arrays: the table of ``Slots`` says which modules write them, and what is always true of them."""
+"""The slots of arrays: the table of ``Slots`` says which modules write them, and their invariants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from unifyarr._native import core
 
 ROOT = Path(ua.__file__).parent
 NAMES = {*slots.NAMES, *View.__slots__}
-# Classes with slots of their own of the same names: what they write to themselves isn't an array's.
+# Classes with slots of the same names: writes to their own aren't writes to an array's.
 ARRAYS = {"Array", "View", "Slots"}
 
 
@@ -73,7 +73,7 @@ def test_a_slot_is_written_by_the_modules_of_the_table_alone() -> None:
 
 
 def check(x: Any) -> None:
-    """Raise unless what the table says of slots is true of an array."""
+    """Raise unless an array satisfies the table of slots."""
     base = x._base
     assert base is None or (base._base is None and base._backend is x._backend)
     if not is_recipe(x):

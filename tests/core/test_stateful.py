@@ -20,7 +20,7 @@ from unifyarr.testing.programs.running import run
 
 from ..natives import skip_unless
 
-# What takes about 20 seconds: JAX and TensorFlow compile for each shape and dtype.
+# About 20 seconds: JAX and TensorFlow compile for each shape and dtype.
 COUNTS = {"numpy": 500, "torch": 400, "jax": 40, "tensorflow": 200, "dask": 20}
 
 
@@ -45,7 +45,7 @@ def test_programs_find_a_copy_that_shares_memory(backend: str, monkeypatch: pyte
 
 def test_programs_find_an_overlap_that_is_missed(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inplace, "overlapping", lambda arrays: iter(()))
-    # What is written all the same shows at the end.
+    # Wrong writes show at the end.
     finds(backend, "NumPy: ValueError|NumPy has")
 
 

@@ -71,7 +71,7 @@ def test_numbers_are_rounded_alike(backend: str, dtype: str, wide: str) -> None:
     kind = numpys(wide) if wide == "bfloat16" else np.dtype(wide)
     if wide in ("float32", "float64", "float16", "bfloat16"):
         special = [0.0, -0.0, np.inf, -np.inf, np.nan, 448, 464, 464.5, 57344, 61440, 1e30, -3.5, 1e-30]
-        # Integers have no infinities, and engines wrap what is beyond int32 in their own ways.
+        # Integers have no infinities, and engines wrap numbers beyond int32 differently.
         special = special if "float" in dtype else [0.0, -0.0, 7.9, -8.5, 100.0]
         with np.errstate(all="ignore"):
             given = np.concatenate([special, rng.normal(size=300), 100 * rng.normal(size=300)]).astype(kind)
@@ -158,7 +158,7 @@ def test_arrays_are_written(backend: str, dtype: str) -> None:
     x[x.astype("float32") == 2] = 1
     y[y.astype("float32") == 2] = 1
     assert_bits(x, y)
-    # What is assigned is cast, as by astype.
+    # An assigned value is cast, as by astype.
     wide = np.array([0.3, 1.25, 2.6, 0.9], np.float32)
     x[1], y[1] = ua.asarray(wide), wide.astype(np.float32 if "float" in dtype else np.int32).astype(numpys(dtype))
     assert_bits(x, y)

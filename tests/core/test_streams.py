@@ -1,4 +1,4 @@
-"""The streams that consumers of DLPack name: what the standard allows for each device, and what engines are asked."""
+"""The streams of DLPack consumers: the standard's values for each device, and the calls of engines."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_an_engine_gets_the_stream_of_its_device(backend: str, monkeypatch: pyte
 
 
 class OnDevice:
-    """What JAX's array on a GPU says, as far as an export asks it."""
+    """The attributes of JAX's array on a GPU that an export needs."""
 
     dtype = "bfloat16"
 

@@ -1,7 +1,7 @@
 """Operators write into operands that are temporaries, and into no others.
 
-In ``(x + y) * z`` nothing refers to the sum but the stack of the interpreter and the frame of the operator. As few
-references has an array that C code keeps and calls the operator of: these are told apart by the stack of C.
+In ``(x + y) * z`` only the interpreter's stack and the operator's frame refer to the sum. An array that C code holds
+when it calls the operator has as few references: those are recognized by the C stack.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def test_temporaries_are_written_over() -> None:
         # The right one is in the memory of the other's result, when both are temporaries.
         assert _buffers(lambda: (x + y) * (x - y)) == 2
         assert _buffers(lambda: (x + y) / 3) == 1
-        # Of another dtype than the result.
+        # Its dtype isn't the result's.
         assert _buffers(lambda: (i + i) * 0.5) == 2
         a = x + y
         assert _buffers(lambda: a * z) == 1
@@ -250,7 +250,7 @@ def test_views_handed_out_memory_and_weak_references_keep_a_temporary() -> None:
             assert np.array_equal(result, total * VALUES)
         assert _buffers(lambda: keeping(weakref.ref, x + y) * y) == 2
         assert seen[-1]() is None
-        # What was handed out and dropped again isn't kept.
+        # A native that was handed out and dropped again isn't kept.
         assert _buffers(lambda: (lambda a: (a.native, a)[1])(x + y) * y) == 1
 
 
@@ -262,7 +262,7 @@ def test_what_traces_the_interpreter_finds_operands_as_they_were() -> None:
         found = []
 
         def trace(frame: Any, event: str, argument: Any) -> Any:
-            # What the operator calls.
+            # The function that the operator calls.
             if frame.f_code.co_name == "binary" and event == "return":
                 found.append(np.array(frame.f_locals["x1"]))
             return trace

@@ -102,7 +102,7 @@ def test_writes_to_disjoint_views_are_never_lost(backend: str, kind: str, on: st
         def body() -> None:
             for number in range(rounds):
                 place = number % 4
-                # Each round reads what this thread has written: a lost write shows at once.
+                # Each round reads this thread's last write: a lost write shows at once.
                 value = float(view[place])
                 assert value == step * (number // 4)
                 view[place] = value + step

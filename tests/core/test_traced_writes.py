@@ -90,7 +90,7 @@ def test_an_array_made_inside_a_trace_can_be_written_there(backend: str) -> None
     # x = [6, 3, 7], y = [6, 6, 14] + 3
     for name, result in in_every_trace(backend, program).items():
         if "grad" in name:
-            # Of each element of the argument: x kept two of three, y adds x[1] twice.
+            # For each element of the argument: x kept two of three, y adds x[1] twice.
             np.testing.assert_allclose(result, [3.0, 5.0, 3.0], err_msg=name)
         else:
             np.testing.assert_allclose(result, np.broadcast_to([9.0, 9.0, 17.0], result.shape), err_msg=name)
@@ -109,7 +109,7 @@ def test_what_is_made_of_captured_arrays_inside_a_trace_can_be_written_there(
     expected = values_of(made(x, y).native)
 
     def program(argument: Any) -> Any:
-        # Its values may be known: ``jax.grad`` and ``jax.vmap`` compute at once what they don't follow.
+        # Its values may be known: ``jax.grad`` and ``jax.vmap`` compute untraced operands at once.
         result = made(x, y)
         result[0] = ua.asarray(argument)[0] * 3
         return result.native

@@ -1,4 +1,4 @@
-"""Views: what is written to one is seen by all that share its memory, on every backend."""
+"""Views: a write to one is seen by all that share its memory, on every backend."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_copies_of_a_view_are_independent(backend: str, make: View, dtype: str) 
     assert_same(copy, np.zeros_like(make(np, values)))
 
 
-# Of any array of at least one axis, so that they can be chained.
+# Views of any array with at least one axis, so that they can be chained.
 LINKS: dict[str, View] = {
     "T": lambda xp, x: x.T,
     "[1:]": lambda xp, x: x[1:],
@@ -293,7 +293,7 @@ def test_read_only_views_refuse_every_write(backend: str, make: View) -> None:
         with pytest.raises(ValueError, match="read-only"):
             write()
     assert_same(x, values)
-    # What it shows changes all the same.
+    # Its elements change all the same.
     x[1] = 0
     values[1] = 0
     assert_same(view, make(np, values))
@@ -374,7 +374,7 @@ def test_2000_dropped_views_leave_nothing_behind(backend: str, make: View) -> No
             assert view.native is not None
             gone.append(weakref.ref(view))
         del view
-        # Freed as soon as nobody holds them: there is no cycle to collect.
+        # Freed with the last reference: there is no cycle to collect.
         assert not any(ref() is not None for ref in gone)
         assert living() == before
     finally:

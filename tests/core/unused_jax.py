@@ -44,11 +44,11 @@ TAKERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Own:
-    """A class that nobody knows."""
+    """An unknown class."""
 
 
 def foreign(engines: list[str]) -> dict[str, Any]:
-    """Return what is no array of JAX."""
+    """Return objects that are no arrays of JAX."""
     found = {
         "object": object(),
         "own class": Own(),

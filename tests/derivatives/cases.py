@@ -79,7 +79,7 @@ def elementwise() -> Iterator[Case]:
     yield "softmax", (A,), {"axis": 1}
     yield "log_softmax", (A,), {"axis": 0}
     for name in ("softmax_backward", "log_softmax_backward"):
-        # Of a result that is no softmax, too.
+        # For a result that is no softmax, too.
         yield name, (A, real(*A.shape, seed=6)), {"axis": 1}
 
 
@@ -196,7 +196,7 @@ def products() -> Iterator[Case]:
         operands = real(*lines), real(*keys, seed=1), real(*keys, seed=2)
         static = {"is_causal": is_causal, "scale": 0.7}
         yield "attention_with_sums", operands, static
-        # Of sums that are no sums of these scores, too.
+        # For sums that are no sums of these scores, too.
         others = real(*lines, seed=3), real(*lines[:-1], low=1.0, high=2.0, seed=4)
         yield "attention_backward", (real(*lines, seed=5), *operands, *others), static
     yield from _norms()
@@ -215,7 +215,7 @@ def _norms() -> Iterator[Case]:
     ):
         moments = tuple(1 if place in axis else length for place, length in enumerate(lengths))
         x, weight, bias = real(*lengths), real(*along, seed=1), real(*along, seed=2)
-        # Of moments that aren't those of the array, too.
+        # For moments that aren't those of the array, too.
         mean, scale = real(*moments, seed=3), real(*moments, low=0.5, high=1.5, seed=4)
         for weights in ((), (weight, bias)):
             yield "norm_with_moments", (x, *weights), {"axis": axis, "eps": 0.1}

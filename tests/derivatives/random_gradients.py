@@ -124,7 +124,7 @@ def _run_block(each: Statement, env: dict[str, Any]) -> None:
     def inside(carry: Sequence[Any], statements: Sequence[Statement]) -> list[Any]:
         found = {**outside, **dict(zip(names, carry, strict=True))}
         run(statements, found)
-        # What is carried stays small.
+        # The carry stays small.
         return [ua.tanh(found[name]) for name in names]
 
     carry = [env[name] for name in names]
@@ -214,7 +214,7 @@ def check(backend: str, seed: int, depth: int = 2, compiled: bool = True) -> boo
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=f"{seed} by {way}")
             np.testing.assert_allclose(along, np.sum(found * direction), rtol=1e-9, atol=1e-10, err_msg=f"{seed} {way}")
         np.testing.assert_array_equal(np.asarray(x), value, f"{seed} as passed")
-        # What comes again is learnt, and goes on for other values.
+        # A repeated backward pass is compiled, and works for other values.
         for scale in (*(1,) * SEEN, 0.97, 1.01):
             point = value * scale
             found, along = np.asarray(gradient(ua.asarray(point))), float(pushed(ua.asarray(point), t))

@@ -1,4 +1,4 @@
-"""What a kernel's rule gives, beside central differences and what JAX differentiates of its own kernel."""
+"""The rules of kernels, beside central differences and JAX's derivatives of its own kernels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _call(handle: Handle, name: str, natives: Sequence[Any], static: dict[str, A
 
 
 def _cotangents(handle: Handle, name: str, natives: Sequence[Any], gs: Any, static: Any, needs: Sequence[bool]) -> Any:
-    """Return what a rule says of the natives of any handle, by the shapes and dtypes alone where it reads no more."""
+    """Return a rule's cotangents for natives of any handle, from the shapes and dtypes only if it reads no more."""
     rule, k = RULES[name], Kernels(handle)
     out = _call(handle, name, natives, static)
     several = type(out) is tuple
@@ -63,7 +63,7 @@ def _cotangents(handle: Handle, name: str, natives: Sequence[Any], gs: Any, stat
 
 
 def results(backend: str, name: str, values: Values, static: dict[str, Any]) -> list[np.ndarray]:
-    """Return what a kernel gives, as NumPy's arrays."""
+    """Return a kernel's results, as NumPy arrays."""
     handle = load(backend)
     found = _call(handle, name, [handle.from_numpy(x) for x in values], static)
     if found is NotImplemented:

@@ -178,5 +178,5 @@ def test_torch_has_these_kernels() -> None:
     for name, kernel in steps.items():
         backward = str(ua.compile(slopes(FUNCTIONS[name])).graph(x))
         assert f"{kernel}_backward" in backward
-        # Without a derivative nobody needs what is kept for it.
+        # Without a derivative, residuals aren't needed.
         assert "_with_" not in str(ua.compile(FUNCTIONS[name]).graph(x))

@@ -170,7 +170,7 @@ def test_walks_whose_kernels_fail_go_by_the_rules(backend: str, monkeypatch: pyt
     x = ua.asarray([1.0, 2.0])
     for _ in range(CALLS):
         assert gradient(x).tolist() == [3, 12]
-    # What a learnt function raises isn't what the caller sees: this one refuses its arguments.
+    # Errors of a learnt function don't reach the caller: this one refuses its arguments.
     init = learnt.ReplayedWalk.__init__
     monkeypatch.setattr(learnt.ReplayedWalk, "__init__", lambda self, _: init(self, int))
     other = ua.grad(lambda x: ua.sum(x * x * x * x))
@@ -275,7 +275,7 @@ def test_losses_of_labels_and_data_from_outside_are_learnt(backend: str, monkeyp
     rest = Dispatcher.rest
 
     def noted(self: Any, *arguments: Any) -> Any:
-        # Of labels some engines look at the values, and without the compiled core this makes arrays.
+        # Some engines read the values of labels, and without the compiled core this makes arrays.
         assert self.name in ("cross_entropy", "asarray")
         return rest(self, *arguments)
 

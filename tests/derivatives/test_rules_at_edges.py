@@ -1,4 +1,4 @@
-"""What rules say where functions have edges, are equal to each other or are infinite, and of which kernels."""
+"""Rules at kinks, ties and infinities, kernel by kernel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_kernels_have_the_rules_that_their_records_say() -> None:
 
 # Kernels whose rules are tried by tests of their own.
 _ELSEWHERE = {"cholesky", "eigh", "eigvalsh", "eig", "svd", "zeta", "gammainc", "gammaincc", "betainc", "nextafter"}
-# What moves arrays as a whole, or is there on engines that know no shapes alone.
+# Kernels that move whole arrays, or exist only on engines without known shapes.
 _UNTRIED = {"copy", "shard", "select", "put_selected", "take_places", "put_places"}
 
 

@@ -109,7 +109,7 @@ def test_what_isnt_determined_is_refused(backend: str) -> None:
         gs: list[Any] = list(map(weights, results(backend, name, [x], static)))
         with pytest.raises(BackendFeatureError, match="determine"):
             of_rule(backend, name, [x], static, gs)
-        # What is determined has its derivative.
+        # Determined parts have a derivative.
         gs[0] = None
         thin = [g if g is None else g[:2] for g in gs]
         other = {"mode": "reduced"} if name == "qr" else {"full_matrices": False}
@@ -142,7 +142,7 @@ def test_compact_factors_keep_the_order_of_rows(backend: str) -> None:
     x = real(3, 3)
     compact, order = results(backend, "lu", [x], {})
     assert sorted(order) == [0, 1, 2]
-    # Of the product of the factors the cotangent is that of the rows in another order.
+    # The cotangent of the factors' product is that of the rows in another order.
     lower, upper = np.tril(compact, -1) + np.eye(3), np.triu(compact)
     g = weights(x)
     of_compact = np.tril(g @ upper.T, -1) + np.triu(lower.T @ g)

@@ -89,7 +89,7 @@ def row_of(name: str) -> Row:
         mine = _counted(call, case)
         eager += mine
         if case.arrays and case.view is None:
-            # Inductor has no simulated device. What can't be traced has no numbers.
+            # Inductor has no simulated device. Calls that can't be traced have no numbers.
             with contextlib.suppress(ua.errors.TraceError, ua.errors.UnknownShapeError):
                 compiled += _counted(ua.compile(call, fuse=False), case)
                 can_compile = True
@@ -212,7 +212,7 @@ def on_host() -> Iterator[str]:
 
 
 def reasons(rows: dict[str, Row]) -> Iterator[str]:
-    """Yield a line for each function that launches more than the engine's, with what its kernel or `REASONS` say."""
+    """Yield a line for each function that launches more than the engine's, with its kernel's reason or `REASONS`."""
     kernels = load("torch").kernels
     for name, row in rows.items():
         declaration = DECLARATIONS.get(name)

@@ -63,7 +63,7 @@ def _arguments(path: Path) -> list[str]:
     headers = torch / "include", torch / "include/torch/csrc/api/include", sysconfig.get_paths()["include"]
     return [
         *_FLAGS,
-        # Warnings of torch's own headers are nobody's here.
+        # Warnings of torch's own headers aren't ours to mend.
         *(option for each in headers for option in ("-isystem", str(each))),
         *(str(SOURCES / "module.cpp"), "-o", str(path), f"-L{torch / 'lib'}", f"-Wl,-rpath,{torch / 'lib'}"),
         *(f"-l{library}" for library in _LIBRARIES),

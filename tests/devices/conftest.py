@@ -1,6 +1,6 @@
 """The tests of this folder need two devices: ``pytest --device sim --backends torch``, ``--device cpu --backends jax``.
 
-The default one is the first. What an engine moves by itself is refused: on an accelerator it would wait for a copy.
+The default one is the first. Implicit transfers by an engine are refused: on an accelerator it would wait for a copy.
 """
 
 from __future__ import annotations

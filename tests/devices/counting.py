@@ -1,4 +1,4 @@
-"""Counts of what a program asks of the simulated devices: launches, syncs, copies, and what CUDA doesn't forgive."""
+"""Counts of a program's requests to the simulated devices: launches, syncs, copies, and CUDA's fatal errors."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def counting(*, places: bool = False) -> Iterator[Events]:
 
 @contextmanager
 def forgiving_nothing() -> Iterator[None]:
-    """Raise after the context if it did what an accelerator doesn't forgive, outside of ``counting``."""
+    """Raise after the context if it caused a fatal error on an accelerator, outside of ``counting``."""
     looked_at = Counter(_looked_at)
     with counting() as events:
         yield

@@ -26,7 +26,7 @@ TITLES = [f"{name}{kind}" for name, each in PROGRAMS.items() for kind in ("", ",
 HEAD = "| program | eager | compiled | torch, by hand |\n|---|---|---|---|\n"
 # The simulated device that isn't the default one.
 THERE = "sim:1"
-# Calls before anything is counted: what is kept between calls is made, and compilers compile.
+# Calls before counting, to fill caches and compile.
 FIRST = 2
 ROUNDS, CALLS = 7, 10
 

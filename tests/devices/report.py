@@ -1,8 +1,8 @@
 """``python -m tests.devices.report``: everything that an accelerator should show once, in ten minutes, as one page.
 
 The page has the versions, the results of the tests, the launches of programs beside those of the simulation, and the
-benchmarks. Each part is a process with a limit of time, and the page is written after each: what hangs, crashes or
-fails costs the others nothing. Where no engine sees an accelerator the simulated one of torch stands in, and a share of
+benchmarks. Each part is a process with a time limit, and the page is written after each: a part that hangs, crashes or
+fails doesn't affect the others. Where no engine sees an accelerator, torch's simulated one is used, and only a share of
 the parts runs.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-# Seconds that a process has to tell what it found after its limit.
+# Seconds that a process has to report after its limit.
 GRACE = 15
 FAILURES = 40
 LAST_LINES = 25
@@ -78,7 +78,7 @@ def _parts_of(backend: str, device: str) -> list[Part]:
 
 
 def run(part: Part, limit: float) -> Outcome:
-    """Run a part; after its limit it is interrupted, so that it tells what it found, and then killed."""
+    """Run a part; after its limit it is interrupted, so that it can report, and then killed."""
     begin = time.monotonic()
     process = subprocess.Popen(
         [sys.executable, *part.command],
@@ -129,7 +129,7 @@ def _fenced(lines: Sequence[str]) -> list[str]:
 
 
 def heading(found: dict[str, str], minutes: float) -> str:
-    """Return the beginning of the page: what is measured on what."""
+    """Return the beginning of the page: the machine and the versions."""
     device = ", ".join(f"{backend} on {name}" for backend, name in found.items())
     lines = [
         f"# {device}\n",

@@ -47,7 +47,7 @@ def both(function: Callable[..., Any], values: list[np.ndarray], **options: Any)
             with counting() as events:
                 found = run(*arrays)
         launches.append(events["launch"])
-        # What is kept for later calls is made, and mode debug looks at values.
+        # Caches are filled, and mode debug reads values.
         assert options.get("mode") == "debug" or not any(events[kind] for kind in ("sync", "to_host", "to_device"))
         results.append(bits([*(found or ()), *arrays]))
     assert results[0] == results[1]

@@ -115,7 +115,8 @@ MADE: dict[str, Callable[[ua.Array], Any]] = {
 @pytest.mark.parametrize("name", MADE)
 def test_indices_that_a_function_has_made_need_no_check(backend: str, name: str) -> None:
     function = MADE[name]
-    # Compiled, lexsort takes what is no result of one kernel, and new arrays are constants, which are looked at once.
+    # Compiled, lexsort takes operands that aren't one kernel's result, and new arrays are constants, which are read
+    # once.
     is_eager = name in ("lexsort", "arange", "zeros", "ones", "a number")
     for call in (function, *([] if is_eager else [ua.compile(function, fuse=False)])):
         for _ in range(4):

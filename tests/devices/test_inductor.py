@@ -18,7 +18,7 @@ THERE = "sim:1"
 
 @pytest.fixture
 def compiled_graphs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Have the compiler take what lies on the device, and return the graphs that it's given."""
+    """Have the compiler take arrays on the device, and return the graphs that it gets."""
     found: list[Any] = []
 
     def compile_graph(module: Any, natives: Any) -> Any:

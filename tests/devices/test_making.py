@@ -117,7 +117,7 @@ def test_what_is_made_again_is_copied_on_the_device(backend: str, name: str) -> 
     made = WINDOWS[name](device="sim:1")
     assert_there(made)
     expected = WINDOWS[name](device="cpu").to_numpy()
-    # What is kept isn't written with it.
+    # The cached array isn't written with it.
     made += 1
     with counting() as events:
         again = WINDOWS[name](device="sim:1")

@@ -1,4 +1,4 @@
-"""``nox -s gpu`` on the simulated device, and what its report says of parts that fail, crash and take too long."""
+"""``nox -s gpu`` on the simulated device, and its report of parts that fail, crash and take too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulated devices: what they count, and what they refuse as CUDA does."""
+"""The simulated devices: their counts, and their errors as in CUDA."""
 
 from __future__ import annotations
 

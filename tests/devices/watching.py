@@ -1,4 +1,4 @@
-"""Fails tests of simulated devices that did what an accelerator doesn't forgive."""
+"""Fails tests of simulated devices that caused a fatal error on an accelerator."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def lift(name: str, x: Any) -> Any:
 
 
 def prepared(name: str) -> tuple[Callable[..., Any], list[Any], dict[str, Any], np.ndarray]:
-    """Return a function, its arguments and what it returns without ``out``."""
+    """Return a function, its arguments and its result without ``out``."""
     arguments, options = CALLS[name]
     arguments = [lift(name, each) for each in arguments]
     function = find(name)

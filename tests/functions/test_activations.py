@@ -32,7 +32,7 @@ from ..oracle import (
 
 # All other integers become float64 likewise.
 REAL = ["bool", "int8", "uint64", *HALVES, *FLOATS]
-# A long double has eleven bits more where the processor has one, and what follows holds without them too.
+# A long double has eleven bits more where the processor has one, and the tests hold without them too.
 Wide = np.longdouble
 Formula = Callable[[np.ndarray], np.ndarray]
 
@@ -108,7 +108,7 @@ def test_activations(backend: str, name: str, dtype: str, data: st.DataObject) -
     # The longest integers have more digits than float64.
     rounded = values.astype("f8") if values.dtype.kind in "iu" and name not in WHOLE else values
     actual = of(name)(in_layout(values, data.draw(layouts(dtype))))
-    # What is so small that a factor of it is subnormal may be lost, as engines flush these.
+    # Values so small that a factor is subnormal may be lost, as engines flush these.
     lost = 128 * float(ua.finfo(dtype).smallest_normal) if dtype in ("bfloat16", *FLOATS) else 0.0
     assert_same(actual, expected_of(name, rounded), signed_zeros=False, atol=lost, what=values)
 
@@ -138,7 +138,7 @@ def test_torchs_own(backend: str, name: str) -> None:
     values = np.linspace(-9, 9, 181)
     theirs, options = TORCH.get(name, (name, {}))
     expected = values_of(getattr(functional, theirs)(torch.tensor(values), **options))
-    # torch takes softplus for linear from 20 on, and adds one to what it is close to -1.
+    # torch takes softplus for linear from 20 on, and adds one to values close to -1.
     assert_same(of(name)(ua.asarray(values)), expected, atol=1e-14, signed_zeros=False)
 
 

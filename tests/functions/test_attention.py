@@ -92,7 +92,7 @@ def test_a_query_without_keys_gets_zero(backend: str) -> None:
     assert_same(attention(query, key[:0, :], value[:0, :]), np.zeros((3, 2)))
     assert attention(query[:0, :], key, value).shape == (0, 2)
     assert attention(query, key, value[:, :0]).shape == (3, 0)
-    # Of no features, all keys fit alike.
+    # Without features, all keys fit alike.
     uniform = attention(query[:, :0], key[:, :0], value)
     assert_same(uniform, np.broadcast_to(as_numpy(value).mean(0), (3, 2)))
 
@@ -101,7 +101,7 @@ def test_extreme_scores(backend: str) -> None:
     value = ua.asarray([[1.0, -1.0], [3.0, -1e308]])
     huge = ua.asarray([[1e200, 0.0], [0.0, 1e100]])
     assert_same(attention(huge, ua.asarray([[1.0, 0.0], [0.0, 1.0]]), value), as_numpy(value))
-    # The products of queries and keys overflow, what scales them makes up for it.
+    # The products of queries and keys overflow, and the scale makes up for it.
     assert_same(attention(huge, huge, value, scale=1e-300), np.array([[1.0, -1.0], [2.0, -5e307]]))
     if backend != "torch":
         # The sum of the values overflows, their mean doesn't; torch's kernel divides the sum.

@@ -73,7 +73,7 @@ def test_cross_entropy(backend: str, dtype: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
 def test_indices_of_every_dtype(backend: str, dtype: str) -> None:
-    # Of more classes than an int8 can count.
+    # More classes than an int8 can count.
     x = np.linspace(-3, 3, 600).reshape(2, 300)
     target = np.array([7, 100]).astype(dtype)
     expected = np.log(np.exp(x).sum(1)) - x[[0, 1], [7, 100]]
@@ -173,7 +173,7 @@ def test_derivatives_in_closed_form(backend: str, case: str, compiled: bool) -> 
         first, second = ua.compile(first), ua.compile(second)
     x = ua.asarray(values)
     np.testing.assert_allclose(as_numpy(first(x)), p * totals - shares * rows[:, None], rtol=1e-12, atol=1e-15)
-    # Of one element of the gradient: probabilities times the unit vector less probabilities.
+    # For one element of the gradient: probabilities times the unit vector less probabilities.
     expected = np.zeros((2, 3))
     expected[0] = totals[0] * p[0, 2] * (np.arange(3) == 2) - totals[0] * p[0, 2] * p[0]
     np.testing.assert_allclose(as_numpy(second(x)), expected, rtol=1e-12, atol=1e-15)

@@ -1,4 +1,4 @@
-"""Whether arrays are equal or nearly so, angles, and numbers in place of those that aren't finite, against NumPy."""
+"""Equality of arrays, exact and approximate, angles, and replacements of numbers that aren't finite, against NumPy."""
 
 from __future__ import annotations
 

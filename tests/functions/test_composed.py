@@ -17,7 +17,7 @@ NAMES = [name for name in CALLS if name.startswith(("nn.", "special.")) and name
 
 
 def computed(name: str, first: Any) -> ua.Array:
-    """Return what a function gives for a native first argument and its others."""
+    """Return the result of a function for a native first argument and its others."""
     (_, *others), options = CALLS[name]
     result: ua.Array = find(name)(ua.asarray(first), *(lift(name, each) for each in others), **options)
     return result

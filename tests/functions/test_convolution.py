@@ -19,7 +19,7 @@ from .test_native_out import gradient
 
 CONVOLUTIONS = {1: ua.nn.conv1d, 2: ua.nn.conv2d, 3: ua.nn.conv3d}
 LENGTHS = (6, 5, 4)
-# For all axes alike, and what differs among them.
+# The same for all axes, and differing ones.
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"stride": 2, "padding": 1},
@@ -78,7 +78,7 @@ def test_convolutions_are_torchs(backend: str, axes: int, dtype: str) -> None:
         options = of_axes(each, axes)
         arrays = operands(dtype, axes, options.get("groups", 1), number)
         expected = expected_of(axes, *arrays, **options)
-        # Of the sums of absolute values, which rounding goes by.
+        # The sums of absolute values, which scale rounding errors.
         scale = np.max(np.abs(expected_of(axes, *map(np.abs, arrays), **options)))
         result = CONVOLUTIONS[axes](*map(ua.asarray, arrays), **options)
         with np.errstate(all="ignore"):
@@ -96,7 +96,7 @@ def test_one_channel_is_scipys_correlation(backend: str, dtype: str, data: st.Da
     if dtype == "bool":
         expected = signal.correlate(x.astype("i8"), kernel.astype("i8"), "valid") != 0
     else:
-        # The correlation takes the conjugate of what it slides.
+        # The correlation conjugates the kernel.
         expected = signal.correlate(x, np.conj(kernel), "valid", method="direct")
     result = CONVOLUTIONS[axes](ua.asarray(x[None]), ua.asarray(kernel[None, None]))
     assert_same(result, expected[None].astype(dtype), atol=1e-9 if dtype[0] in "fc" else 0, signed_zeros=False)

@@ -42,7 +42,7 @@ def of_numpy(dtype: str) -> np.dtype[Any]:
 
 
 def castable(source: str, target: str) -> dict[str, Any]:
-    """Return the range of values that the target dtype holds: what is beyond, no rule settles."""
+    """Return the range of values that the target dtype holds: no rule defines casts of others."""
     if target in INTEGERS and source not in BOOL + INTEGERS:
         return {"special": False, "low": 0 if target in UNSIGNED else -100, "high": 100}
     return {}

@@ -61,7 +61,7 @@ def test_chunks_cover_the_array(backend: str) -> None:
 
 @needs("values")
 def test_a_whole_array_has_no_chunks(backend: str) -> None:
-    # Other libraries take what has them for an array of dask.
+    # Other libraries take objects with these attributes for arrays of dask.
     with pytest.raises(AttributeError, match="is whole"):
         ua.zeros((5, 4), chunks=2).chunks
 

@@ -63,7 +63,7 @@ SHAPES = [(4, 6), (), (0, 3), (24,)]
 PAIRS = [((4, 6), (4, 6)), ((), (24,)), ((4, 6), (6,)), ((3, 1), (2, 1, 3)), ((0, 3), (1,))]
 # Engines raise to powers by way of logarithms, and exponents carry their rounding.
 RTOL = {("pow", "complex64"): 2e-4, ("pow", "float32"): 1e-4, ("pow", "complex128"): 1e-10}
-# Of two zeros the greater one is the engine's choice.
+# The greater of two zeros is the engine's choice.
 ANY_ZERO = {"fmax", "fmin", "maximum", "minimum"}
 
 
@@ -75,10 +75,10 @@ def operands(name: str, dtype: str, shape: Any, place: int = 0) -> st.SearchStra
     if "shift" in name and integer and place:
         return seeded(dtype, shape, special=False, low=0, high=70)
     if name == "reciprocal" and integer:
-        # Of zero it has no value.
+        # It has no value at zero.
         return seeded(dtype, shape, special=False, low=1)
     if dtype in COMPLEX:
-        # The standard leaves most of complex infinities open; test_special_cases has what it says.
+        # The standard leaves most complex infinities open; test_special_cases has the defined ones.
         return seeded(dtype, shape, special=False, low=-5, high=5)
     return seeded(dtype, shape)
 

@@ -40,7 +40,7 @@ def result_dtype(values: np.ndarray) -> Any:
 
 
 def expected_of(name: str, values: np.ndarray, **options: Any) -> np.ndarray:
-    """Return what SciPy computes in float64."""
+    """Return SciPy's results in float64."""
     with np.errstate(all="ignore"):
         result = np.asarray(getattr(special, name)(values.astype("f8"), **options))
     return result.astype(result_dtype(values))
@@ -184,5 +184,5 @@ def test_derivatives_dont_go_through_the_maximum(backend: str, name: str) -> Non
         return ua.grad(lambda y: ua.sum(ua.square(getattr(ua.nn, name)(y, axis=1))))(x)
 
     graph = ua.graph.trace(gradient_of, ua.asarray([[1.0, 2.0, 2.0], [0.5, -1.0, 3.0]]))
-    # Of equal elements a maximum has shares.
+    # A maximum has shares of equal elements.
     assert "equal" not in [each.op.name for each in graph.toposort()]

@@ -14,8 +14,8 @@ import unifyarr as ua
 
 from ..oracle import HALVES, as_numpy, assert_values, few
 
-# What overflows in half precision on the way, and what loses digits. The range of bfloat16 is that of float32, so that
-# it loses digits alone.
+# Numbers that overflow in half precision on the way, and numbers that lose digits. The range of bfloat16 is that of
+# float32, so it only loses digits.
 LEAVES = {"float16": [60000.0, 60000.0, -60000.0, -60000.0], "bfloat16": [256.0, 1.0, 1.0, 1.0]}
 FACTORS = {"float16": [1.0, 2.0, 60000.0, 1e-7], "bfloat16": [1.0078125] * 4}
 SPREAD = [300.0, -300.0, 0.0, 0.0]
@@ -80,7 +80,7 @@ def test_reductions_of_halves_round_once(
 def test_reductions_of_many_halves(backend: str, name: str, dtype: str, seed: int, axis: int) -> None:
     random = np.random.default_rng(seed)
     values = random.choice([1.0, 1.5, 2.0] if name in SUMS else [0.5, 1.0, 2.0], (600, 2))
-    # What isn't cancelled has few digits of its own.
+    # Sums without cancellation have few digits of their own.
     halves = (values if axis == 0 else values.T).astype(ua.asarray(0, dtype=dtype).dtype.dtype)
     check((SUMS | PRODUCTS)[name], halves, axis)
 

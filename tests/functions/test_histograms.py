@@ -20,7 +20,7 @@ REAL = [dtype for dtype in ALL if dtype not in COMPLEX]
 
 
 def wide(values: Any) -> Any:
-    """Return what NumPy can count: it doesn't know bfloat16, and warns of bools."""
+    """Return values that NumPy can count: it doesn't know bfloat16, and warns of bools."""
     if not isinstance(values, np.ndarray):
         return values
     return (
@@ -38,7 +38,7 @@ def assert_histogram(values: np.ndarray, bins: Any, **options: Any) -> None:
     counts, edges = ua.histogram(ua.asarray(values), bins, **ours)
     wanted, wanted_edges = np.histogram(wide(values), bins, **options)
     if values.dtype == ua.bfloat16:
-        # The edges are rounded, and count what they then hold.
+        # The edges are rounded, and the counts are those of the rounded ones.
         wanted_edges = wanted_edges.astype(ua.bfloat16)
         wanted = np.histogram(wide(values), wide(wanted_edges), **options)[0]
     assert_same(counts, wanted, rtol=1e-6, what=(values, bins, options))
@@ -172,7 +172,7 @@ def test_gradients_of_weights(backend: str) -> None:
     counts = gradient(backend, lambda w: ua.sum(factors * ua.histogram(x, 3, range=(0, 3), weights=w)[0]), weights)
     assert counts.tolist() == [1, 3, 0, 2]
     ids = ua.asarray([2, 0, 0, 1])
-    # Inside a trace nobody knows how many counts there are.
+    # Inside a trace the number of counts is unknown.
     found = gradient(backend, lambda w: ua.sum(factors * ua.bincount(ids, weights=w)), weights, inside=False)
     assert found.tolist() == [3, 1, 1, 2]
 

@@ -1,4 +1,4 @@
-"""Shifts, offsets, steps, counts and indices of any size: NumPy's answer, or an error that says what is wrong."""
+"""Shifts, offsets, steps, counts and indices of any size: NumPy's result, or a clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The extension ``linalg`` against NumPy; decompositions, which have many right answers, by what they rebuild."""
+"""The extension ``linalg`` against NumPy; decompositions, which aren't unique, by their product."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_systems_of_less_than_full_rank(backend: str) -> None:
     a = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
     check_lstsq(a, np.array([1.0, 0.0, 2.0]))
     check_lstsq(a * 0, np.array([1.0, 0.0, 2.0]))
-    # Which singular values count.
+    # The cutoff of singular values.
     a[0, 0] = 1.1
     for rcond in (0.5, 1e-3, -1, 0.0):
         check_lstsq(a, np.array([1.0, 0.0, 2.0]), rcond=rcond)

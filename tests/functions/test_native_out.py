@@ -21,7 +21,7 @@ from .calls import CALLS, UNSET, lift, prepared
 
 
 def memory(native: Any) -> int:
-    """Return what tells a native array's memory: its address, or the identity of an engine's mutable holder."""
+    """Return a key for a native array's memory: its address, or the identity of an engine's mutable holder."""
     if isinstance(native, np.ndarray):
         return native.ctypes.data
     if hasattr(native, "data_ptr"):
@@ -120,7 +120,7 @@ PATHS: dict[str, tuple[Callable[..., Any], str, str, tuple[str, ...]]] = {
         "matmul",
         M,
     ),
-    # What can fail on values doesn't get ``out``.
+    # Kernels that may fail depending on values don't get ``out``.
     "linalg.cholesky": (lambda x, y, out: ua.linalg.cholesky(lift("", Q), out=out), "float64", "cholesky", ()),
     "linalg.cholesky, upper": (
         lambda x, y, out: ua.linalg.cholesky(lift("", Q), upper=True, out=out),

@@ -177,7 +177,7 @@ def test_jax_has_no_derivative_of_what_cancels_out(function: Callable[..., ua.Ar
 
 
 def comparisons(program: Any) -> int:
-    """Return how many comparisons a program of JAX makes; its text has once what it calls twice."""
+    """Return how many comparisons a JAX program makes; its text has a function once that it calls twice."""
     inner = (value.jaxpr for step in program.eqns for value in step.params.values() if hasattr(value, "jaxpr"))
     return sum(step.primitive.name == "eq" for step in program.eqns) + sum(map(comparisons, inner))
 
@@ -374,7 +374,7 @@ def test_what_is_written_may_not_overlap(backend: str) -> None:
 
 
 def test_compiled_for_other_numbers_than_it_was_traced_for(backend: str) -> None:
-    # Whether squares overflow a trace doesn't know.
+    # A trace can't know whether squares overflow.
     function = ua.compile(lambda x: ua.nn.rms_norm(x, axis=-1))
     for scale in (1.0, 1e300):
         x = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 4.0]]) * scale

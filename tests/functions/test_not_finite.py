@@ -111,7 +111,7 @@ def test_numbers_above_the_diagonal_are_not_read(backend: str, name: str) -> Non
     bad = np.stack([GOOD, GOOD, GOOD])
     bad[0, 0, 2], bad[1, 1, 2] = np.nan, np.inf
     if name == "cholesky":
-        # Which another matrix fills with NaN.
+        # Another matrix of the batch fills it with NaN.
         bad[2, 2, 0] = np.nan
     function, wanted = getattr(ua.linalg, name), getattr(np.linalg, name)(GOOD)
     for _ in range(3):

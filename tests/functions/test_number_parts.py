@@ -59,7 +59,7 @@ def test_ldexp(backend: str, dtype: str) -> None:
     for exponents in ([0, 1, -1, 5, -5, 13], [least, -least + digits, 3 * least, -(2**31) + 1, 2**31 - 1]):
         exponent = np.array(exponents, "int32")
         expected = reference(np.ldexp, x, exponent)
-        # What is below the least normal number is left out: see numbers().
+        # Results below the least normal number are left out: see numbers().
         kept = ~((np.abs(expected) < np.finfo(dtype).smallest_normal) & (expected != 0))
         found = ua.ldexp(ua.asarray(x), ua.asarray(exponent))
         assert_same(ua.where(ua.asarray(kept), found, 0), np.where(kept, expected, np.zeros_like(expected)))

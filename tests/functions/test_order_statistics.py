@@ -1,4 +1,4 @@
-"""Medians and quantiles against NumPy's, with its NaN and what is between two elements."""
+"""Medians and quantiles against NumPy's, with its NaN and interpolation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PARTS = [0.0, 0.125, 0.3, 0.5, 0.75, 0.9, 1.0]
 
 
 def wide(values: np.ndarray) -> np.ndarray:
-    """Return values in the dtype that NumPy shall compute in: what it does in half precision is too coarse."""
+    """Return values in the dtype that NumPy computes in: its half precision is too coarse."""
     return values.astype("f8") if values.dtype.kind in "biu" or values.dtype.name in HALVES else values
 
 
@@ -104,7 +104,7 @@ def test_every_place(backend: str, method: str, length: int) -> None:
 def test_few_quantiles_sort_nothing(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_unless(backend, "numpy", "dask", why="an engine that partitions at several places")
     monkeypatch.delitem(load(backend).kernels, "sort")
-    # Of a length that no other test has: no shortcut was recorded.
+    # A length that no other test has: no shortcut was recorded.
     values = np.random.default_rng(0).permuted(np.tile(np.arange(57.0), (3, 1)), axis=1)
     values[1, 3] = np.nan
     x = ua.asarray(values)

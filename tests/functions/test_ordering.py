@@ -62,7 +62,7 @@ def test_top_k(backend: str, dtype: str, data: st.DataObject) -> None:
         whole = ua.argsort(ua.asarray(values), axis=axis, descending=True)
         assert_same(found.indices, as_numpy(whole)[part])
         assert_same(found.values, np.take_along_axis(values, as_numpy(found.indices), axis=axis))
-        # Which of -0.0 and 0.0 comes first is left open by sort.
+        # The order of -0.0 and 0.0 isn't defined for sort.
         expected = as_numpy(ua.sort(ua.asarray(values), axis=axis, descending=True))[part]
         assert_same(found.values, expected, signed_zeros=False)
 

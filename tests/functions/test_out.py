@@ -1,4 +1,4 @@
-"""``out=`` of every function that takes it: what is accepted, what is refused, and that a refusal changes nothing."""
+"""``out=`` of every function that takes it: accepted arrays, refused ones, and that a refusal changes nothing."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def aliasing(name: str) -> list[int]:
     ]
 
 
-# What to make of an input, in memory that ``out`` overlaps: a base, the place of the input in it and that of ``out``.
+# Inputs in memory that ``out`` overlaps: a base, the part of the input and that of ``out``.
 OVERLAPS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, Any, Any]]] = {
     "itself": lambda x: (x.copy(), lambda base: base, lambda base: base),
     "flipped": lambda x: (x.copy(), lambda base: base, ua.flip),

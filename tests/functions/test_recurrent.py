@@ -31,7 +31,7 @@ def parameters_of(
 
 @torch_as_oracle()
 def torchs(name: str, x: np.ndarray, parameters: dict[str, np.ndarray], states: list[np.ndarray]) -> list[np.ndarray]:
-    """Return what torch's module gives for sequences of shape (batch, steps, features)."""
+    """Return the result of torch's module for sequences of shape (batch, steps, features)."""
     torch = pytest.importorskip("torch", reason="torch is the oracle")
     layers = sum(key.startswith("weight_hh") and not key.endswith("reverse") for key in parameters)
     module = getattr(torch.nn, KINDS[name][0])(
@@ -165,7 +165,7 @@ def test_compiled_in_batches_and_into_out(backend: str, name: str) -> None:
     found = function(x, parameters, out=out)
     assert all(one is other for one, other in zip(found, out, strict=True))
     close(out, expected)
-    # A repeated call reads what parameters hold now.
+    # A repeated call reads the current values of parameters.
     parameters *= 0.5
     changed = function(x, parameters)
     assert not np.allclose(as_numpy(changed[0]), expected[0])

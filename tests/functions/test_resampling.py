@@ -18,7 +18,7 @@ from .test_pooling import values_for
 
 MAX = {1: ua.nn.adaptive_max_pool1d, 2: ua.nn.adaptive_max_pool2d, 3: ua.nn.adaptive_max_pool3d}
 AVG = {1: ua.nn.adaptive_avg_pool1d, 2: ua.nn.adaptive_avg_pool2d, 3: ua.nn.adaptive_avg_pool3d}
-# Of axes of 7, 6 and 5 elements: divisors, others, more than there are, and the axis as it is.
+# Axes of 7, 6 and 5 elements: divisors, others, more than there are, and the same length.
 SIZES: list[tuple[Any, ...]] = [(3, 2, 5), (1, 1, 1), (9, 4, None), (7, 3, 2)]
 
 
@@ -118,7 +118,7 @@ def test_gradients_of_pools_are_torchs(backend: str, kind: str, axes: int) -> No
 
 SHAPES = {1: (2, 3, 7), 2: (2, 3, 7, 5), 3: (1, 2, 4, 5, 3)}
 LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
-# What results are made of, by the number of axes.
+# Modes, by the number of axes.
 MODES: list[tuple[int, dict[str, Any]]] = [
     *((axes, {"mode": mode}) for axes in SHAPES for mode in ("nearest", "nearest-exact", "area")),
     *((axes, {"mode": LINEAR[axes], "align_corners": corners}) for axes in SHAPES for corners in (False, True)),

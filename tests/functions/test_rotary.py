@@ -39,7 +39,7 @@ def test_dtypes(backend: str, dtype: str) -> None:
     kind = ua.bfloat16 if dtype == "bfloat16" else dtype
     x = np.abs(np.random.default_rng(0).uniform(0, 3, (3, 4))).astype(kind)
     wanted = kind if dtype in (*HALVES, "float32") else "float64"
-    # Of places that float32 doesn't tell apart by their angles.
+    # Positions whose angles float32 can't distinguish.
     positions = np.array([0, 3, 10_000_001])
     expected = turned(x.astype("f8"), positions, 10000.0, False).astype(wanted)
     atol = {"bfloat16": 2e-2, "float16": 2e-3, "float32": 1e-6}.get(dtype, 1e-8)

@@ -55,7 +55,7 @@ def test_gather_reads_what_indexing_reads(backend: str, dtype: str, data: st.Dat
 
 
 def scattered(values: np.ndarray, indices: np.ndarray, order: list[int], updates: Any, mode: str) -> np.ndarray:
-    """Return what NumPy makes of it; halves are added and multiplied in float32."""
+    """Return NumPy's result; halves are added and multiplied in float32."""
     halves = values.dtype.name in HALVES and mode in ("add", "multiply")
     moved = values.transpose(order).astype("float32") if halves else values.transpose(order).copy()
     if mode == "set":

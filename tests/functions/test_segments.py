@@ -33,7 +33,7 @@ REDUCTIONS = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "mea
 
 
 def lowest(name: str, dtype: np.dtype[Any]) -> Any:
-    """Return what the greatest of nothing is, or the least."""
+    """Return the maximum of no elements, or the minimum."""
     if dtype.kind == "b":
         return name == "min"
     if dtype.kind in "iu":
@@ -42,7 +42,7 @@ def lowest(name: str, dtype: np.dtype[Any]) -> Any:
 
 
 def reduced(name: str, values: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
-    """Return what NumPy's reduction gives of each segment, halves computed in float32."""
+    """Return NumPy's reduction of each segment, halves computed in float32."""
     wide = values.astype("float32") if values.dtype.name in HALVES else values
     if name in ("max", "min"):
         empty = lowest(name, values.dtype)

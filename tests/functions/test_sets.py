@@ -48,7 +48,7 @@ def test_unique(backend: str, dtype: str, data: st.DataObject) -> None:
     for name, result in results.items():
         assert result._fields == fields[name]
         for field in fields[name]:
-            # Which of -0.0 and 0.0 stands for both is the engine's choice.
+            # The zero that represents -0.0 and 0.0 is the engine's choice.
             assert_same(getattr(result, field), expected[field], signed_zeros=False, what=(field, "of", values))
     assert_same(ua.unique_values(x), expected["values"], signed_zeros=False)
     assert_unchanged(x, values)

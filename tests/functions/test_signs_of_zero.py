@@ -92,7 +92,7 @@ def test_roots_have_the_derivative_of_powers(backend: str) -> None:
         np.testing.assert_allclose(as_numpy(found), [1.0])
 
 
-# Which of two zeros these return, NumPy leaves open.
+# NumPy doesn't define which of two zeros these return.
 EITHER = {"maximum", "minimum", "fmax", "fmin"}
 UFUNCS = {name: each.ufunc for name, each in DECLARATIONS.items() if each.ufunc is not None}
 

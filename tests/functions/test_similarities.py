@@ -49,7 +49,7 @@ def test_cosines(backend: str, axis: int) -> None:
     x, y = lifted(X, X[::-1].copy())
     expected = (X * X[::-1]).sum(axis) / np.linalg.norm(X, axis=axis) / np.linalg.norm(X[::-1], axis=axis)
     assert_same(ua.nn.cosine_similarity(x, y, axis=axis), expected, rtol=1e-12)
-    # Of what overflows when it's squared, of zeros, and of broadcast vectors.
+    # Vectors that overflow when squared, zeros, and broadcast vectors.
     far, one = lifted(np.array([[3e200, 4e200], [0.0, 0.0]]), np.array([1.0, 0.0]))
     assert_same(ua.nn.cosine_similarity(far, one), np.array([0.6, 0.0]), rtol=1e-12)
     assert_same(ua.nn.cosine_similarity(one.astype("int32"), one), np.asarray(1.0))

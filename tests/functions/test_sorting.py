@@ -31,7 +31,7 @@ def test_sort(backend: str, dtype: str, data: st.DataObject) -> None:
     if descending:
         # NaN, the greatest, comes first.
         expected = np.flip(expected, axis)
-    # Which of -0.0 and 0.0 comes first is the algorithm's business.
+    # The order of -0.0 and 0.0 depends on the algorithm.
     assert_same(ua.sort(x, axis=axis, descending=descending, stable=stable), expected, signed_zeros=False)
 
 

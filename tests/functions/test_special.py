@@ -50,7 +50,7 @@ def test_error_functions(backend: str, name: str, dtype: str, data: st.DataObjec
 
 
 def complement(x: float) -> float:
-    """Return erfc(x), correctly rounded: the power series of erf, in so many digits that what cancels doesn't count."""
+    """Return erfc(x), correctly rounded: the power series of erf, with digits enough for its cancellation."""
     with localcontext(prec=600):
         square, term, total, number = Decimal(x) ** 2, Decimal(x), Decimal(x), 0
         while abs(term) > Decimal(10) ** -590:

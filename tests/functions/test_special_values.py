@@ -32,8 +32,8 @@ def even(low: float, high: float) -> np.ndarray:
 
 LINE, POSITIVE, CHANCE = even(-12.3, 12.1), spread(1e-4, 1e4), even(0.001, 0.9991)
 SHAPES = spread(0.05, 200)
-# What is passed, and how far float32 and float64 are from SciPy at most, in units of the last place, on any engine.
-# JAX's log1p() is up to 70 units off, and the formulas of `logit` and others are made of them.
+# Arguments, and the greatest differences of float32 and float64 from SciPy, in units of the last place, on any engine.
+# JAX's log1p() is up to 70 units off, and the formulas of `logit` and others are made of it.
 FUNCTIONS: dict[str, tuple[tuple[np.ndarray, ...], float, float]] = {
     "beta": ((spread(0.05, 5), spread(0.05, 5)), 4, 64),
     "betainc": ((SHAPES, spread(0.05, 200), CHANCE), 1, 1),
@@ -62,12 +62,12 @@ FUNCTIONS: dict[str, tuple[tuple[np.ndarray, ...], float, float]] = {
     "xlogy": ((LINE, POSITIVE), 16, 16),
     "zeta": ((1 + spread(0.01, 20), spread(0.05, 100)), 4, 16),
 }
-# Where these are near zero, their error is that of numbers near 1; of a divergence, that of what is subtracted in it.
+# Near their zeros, the error is that of numbers near 1; for a divergence, that of its terms.
 NEAR_ZERO = {"betaln", "digamma", "entr", "gammaln", "kl_div", "logit", "rel_entr", "xlogy"}
 UNARY = [name for name, (arguments, _, _) in FUNCTIONS.items() if len(arguments) == 1]
 BINARY = [name for name, (arguments, _, _) in FUNCTIONS.items() if len(arguments) == 2]
 SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, -1.0, -2.0, -2.5, 1e300, -1e300, 1.0, 0.5, 2.0, 1e-300])
-# What is the limit here is NaN in SciPy, which finds infinities where one argument is NaN.
+# The limits here are NaN in SciPy, which returns infinities where one argument is NaN.
 ELSEWHERE = {"beta", "betaln", "comb", "kl_div"}
 
 # Their values are compared in tests of their own.
@@ -129,7 +129,7 @@ def test_special_values(backend: str, name: str) -> None:
         actual = in_pieces(backend, getattr(ua.special, name), *values)
     known = ~np.isnan(values).any(0) & (~np.isnan(expected) | (name != "zeta"))
     np.testing.assert_allclose(actual[known], expected[known], rtol=1e-11)
-    # Of NaN everything is NaN, but SciPy's zeta() of some poles.
+    # NaN gives NaN everywhere, but for SciPy's zeta() at some poles.
     lost = np.isnan(values).any(0) & np.isnan(expected)
     assert np.isnan(actual[lost]).all()
 

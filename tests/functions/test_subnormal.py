@@ -26,7 +26,7 @@ def test_what_subnormal_numbers_are(backend: str, dtype: str) -> None:
     assert ua.unique_counts(ua.concat([x, ua.zeros(1, dtype=dtype)])).counts.shape == (2 - flushed,)
     assert (float(as_numpy(x + 0)[0]) == 0) is flushed
     assert (float(as_numpy(ua.sum(ua.concat([x, x])))) == 0) is flushed
-    # What moves a number keeps it, and Python sees the number itself.
+    # Kernels that move a number keep it, and Python gets the number itself.
     for moved in (x.copy(), ua.concat([x, x])[:1], ua.flip(x), x.to_backend("numpy"), x[::1]):
         assert float(as_numpy(moved)[0]) == tiny
     assert bool(x) is True

@@ -1,4 +1,4 @@
-"""Transposed convolutions, and windows as columns, beside torch's own and by what they are the transpose of."""
+"""Transposed convolutions, and windows as columns, beside torch's own and by the operator that they transpose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .test_convolution import LENGTHS, of_axes
 
 TRANSPOSED = {1: ua.nn.conv_transpose1d, 2: ua.nn.conv_transpose2d, 3: ua.nn.conv_transpose3d}
 CONVOLUTIONS = {1: ua.nn.conv1d, 2: ua.nn.conv2d, 3: ua.nn.conv3d}
-# For all axes alike, and what differs among them.
+# The same for all axes, and differing ones.
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"stride": 2, "padding": 1, "output_padding": 1},

@@ -1,4 +1,4 @@
-"""Rewrites that PyTensor has, and what becomes of the same formulas here: the page and the tests are made of this."""
+"""PyTensor's rewrites, and the graphs of the same formulas here: both the page and the tests are made of this."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Compared(NamedTuple):
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The formula as a function of what is given."""
+        """The formula as a function of its inputs."""
         found: Callable[..., Any] = eval(
             f"lambda {', '.join(self.given)}: {self.formula}", {"ua": ua, "nn": nn, "_written": _written}
         )

@@ -48,7 +48,7 @@ def program(seed: int, steps: int = 12) -> Callable[..., list[ua.Array]]:
         pool = [*given, ua.ones(4)]
         for _ in range(steps):
             step(rng, pool)
-        # What was made last, and what may be a view.
+        # The newest arrays, and possible views.
         return pool[-3:]
 
     return run
@@ -102,7 +102,7 @@ def fits(x: ua.Array, target: ua.Array) -> bool:
 
 
 def compare(seed: int, mode: str = "fast", fuse: str | None = None) -> None:
-    """Assert that a compiled program gives what it gives uncompiled, twice."""
+    """Assert that a compiled program agrees with the eager one, twice."""
     run = program(seed)
     compiled = compile(run, mode=mode, fuse=fuse)
     mine, theirs = arguments(seed), arguments(seed)

@@ -35,7 +35,7 @@ WAYS: dict[str, Callable[[FunctionGraph], Callable[..., Any]]] = {
 
 
 def a_graph(rng: random.Random) -> FunctionGraph:
-    """Return a graph of which any variables are outputs: inputs, views, and what is overwritten later."""
+    """Return a graph in which any variables are outputs: inputs, views, and variables overwritten later."""
     fgraph = random_graph(rng, rng.randint(1, 9), rng.choice([0.3, 0.5, 0.8]))
     every = [variable for variable in fgraph.clients if not isinstance(variable, Constant)]
     computed = [variable for variable in every if variable.owner is not None]

@@ -1,10 +1,10 @@
 """Every function in a compiled function, on arrays that lie in memory in all ways.
 
-Whether a reshape is a view depends on how a result lies, and so do the last bits of what is computed from it. So a
+Whether a reshape is a view depends on a result's layout, and so do the last bits of results computed from it. So a
 compiled function has to know both, whatever the values are: each case of ``unifyarr/testing/cases`` is traced for one
 set of values, and called for it and for another one.
 
-``python -m tests.graph.layouts BACKEND COUNT SEED [NAME]`` runs many, and lists what differs.
+``python -m tests.graph.layouts BACKEND COUNT SEED [NAME]`` runs many, and lists the differences.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _odd(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
 
 
 def differences(drawn: Drawn) -> Iterator[str]:
-    """Yield what differs between eager and compiled calls."""
+    """Yield the differences between eager and compiled calls."""
     said: list[list[Any]] = []
 
     def writing(*arrays: ua.Array) -> list[Any]:
@@ -160,7 +160,7 @@ def _outcome(function: Callable[..., Any], arrays: Sequence[ua.Array]) -> Any:
 
 
 def run(backend: str, count: int, seed: int, *names: str) -> Iterator[str]:
-    """Yield what differs in so many calls."""
+    """Yield the differences in so many calls."""
     rng = np.random.default_rng(seed)
     with ua.use_backend(backend):
         for _ in range(count):
@@ -169,7 +169,7 @@ def run(backend: str, count: int, seed: int, *names: str) -> Iterator[str]:
 
 
 def main(backend: str, count: int, seed: int, *names: str) -> None:
-    """List what differs."""
+    """List the differences."""
     number = 0
     for number, difference in enumerate(run(backend, count, seed, *names), 1):
         print(difference, flush=True)

@@ -1,7 +1,7 @@
 """The random programs of the in-place tests, compiled.
 
-What ``unifyarr.testing.programs`` draws is played inside a compiled function, on arrays that stand for its arguments,
-beside NumPy's arrays, which decide what may be done next. The results and the arguments have to be what NumPy's are.
+Programs drawn by ``unifyarr.testing.programs`` run inside a compiled function, on tracers of its arguments, beside
+NumPy's arrays, which decide which rules are possible. The results and the arguments must equal NumPy's.
 
 ``python -m tests.graph.machine_programs BACKEND MODE COUNT SEED [ENGINE]`` runs many, on another engine if given.
 """
@@ -26,7 +26,7 @@ from unifyarr.testing.programs.containers import ContainerPrograms
 from unifyarr.testing.programs.machine import Pair, equal, outcome, peek
 from unifyarr.testing.programs.running import forget
 
-# What only eager arrays can do: hand out natives, and look.
+# Rules for eager arrays only: handing out natives, and reading values.
 LEFT_OUT = {
     *(
         "start",
@@ -49,7 +49,7 @@ RULES = {
 
 
 class Step(NamedTuple):
-    """A rule and what was drawn for it."""
+    """A rule and its drawn arguments."""
 
     rule: str
     arguments: dict[str, Any]
@@ -80,7 +80,7 @@ def _values(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     return values.astype(dtype)
 
 
-# What a trace raises for want of values.
+# Errors of a trace without values.
 NEEDS_VALUES = (TraceError, UnknownShapeError)
 
 
@@ -92,15 +92,15 @@ class Player(ContainerPrograms):
         self.backend, self.pairs, self.taken, self.watchful = pairs[0].x.backend, list(pairs), [], False
 
     def both(self, numpys: Callable[[], Any], ours: Callable[[], Any]) -> tuple[Any, Any]:
-        """Run one step on both sides, unless it depends on values that nobody knows in a trace."""
+        """Run one step on both sides, unless it depends on values, which a trace doesn't know."""
         actual, our_error = outcome(ours)
         if isinstance(our_error, NEEDS_VALUES):
             return None, None
         expected, error = outcome(numpys)
         late = isinstance(error, IndexError) or "where the mask is true" in str(error)
         if late and our_error is None:
-            # It comes when values are known, those of indices and of a mask: what the program has written since can't
-            # be compared. Other tests ask for these errors.
+            # It is raised when values are known, those of indices and of a mask: later writes of the program can't be
+            # compared. Other tests cover these errors.
             hypothesis.reject()
         if (error is None) != (our_error is None):
             raise AssertionError(f"NumPy: {error!r}, unifyarr: {our_error!r}") from our_error
@@ -114,7 +114,7 @@ class Player(ContainerPrograms):
 
 def compare(drawn: Drawn, mode: str, engine: str | None = None) -> None:
     """Assert that a program gives, compiled for an engine, what NumPy gives, at its first call and at its second."""
-    # What the program played on when it was traced, NumPy's side of it.
+    # NumPy's side of the traced program.
     played: list[tuple[list[np.ndarray], list[np.ndarray]]] = []
 
     def play(*arrays: ua.Array) -> list[ua.Array]:
@@ -151,9 +151,9 @@ def check(arguments: Pairs, results: Pairs, when: str) -> None:
 
 
 def write_to_each(arguments: Pairs, results: Pairs, program: str) -> None:
-    """Assert that what a compiled function returned can be written, and shares memory with nothing but its arguments.
+    """Assert that the results of a compiled function can be written, and shares memory with nothing but its arguments.
 
-    A view of an argument is one, be it read-only; of what the function made, each result is in memory of its own.
+    A view of an argument is a view here too, be it read-only; every other result has memory of its own.
     """
     views = [any(np.shares_memory(values, each) for each in arguments.wanted) for values in results.wanted]
     twins = [values if view else values.copy() for values, view in zip(results.wanted, views, strict=True)]
@@ -161,7 +161,7 @@ def write_to_each(arguments: Pairs, results: Pairs, program: str) -> None:
         values = ~twin if twin.dtype == bool else twin + twin.dtype.type(1)
         _, error = outcome(lambda x=x, values=values: x.__setitem__(..., values))
         if not twin.size:
-            # Whether it is a view, which may be read-only, can't be told by memory.
+            # Memory doesn't tell whether it is a view, which may be read-only.
             assert error is None or isinstance(error, ReadOnlyError), f"result {place}: {error!r}; {program}"
         elif twin.flags.writeable:
             assert error is None, f"result {place} can't be written: {error!r}; {program}"

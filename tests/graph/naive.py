@@ -8,7 +8,7 @@ from typing import Any
 
 from unifyarr.graph import Apply, Constant, FunctionGraph, Variable
 
-# What a variable's memory may be: tokens for buffers, with the part of each or None.
+# Possible memory of a variable: tokens for buffers, with the part of each or None.
 Memory = set[tuple[Any, Any]]
 
 
@@ -39,14 +39,14 @@ def memories(nodes: list[Apply]) -> dict[Variable, Memory]:
                 for token, parent in of(node.inputs[i]):
                     known = parent is not None or token is node.inputs[i]
                     region = node.op.region(node, k, i, parent) if known else None
-                    # What is left in memory that was overwritten is a new thing, which all who got it share.
+                    # Values in overwritten memory are a new token, shared by all that got it.
                     inherited = (node, token) if token in gone else token
                     other = {part for each, part in memory if each == inherited}
                     memory = {(each, part) for each, part in memory if each != inherited}
                     memory.add((inherited, region if other <= {region} else None))
             found[output] = memory or {(output, None)}
         for output in node.outputs:
-            # Overwritten memory that nobody shares is as good as new.
+            # Overwritten memory that isn't shared is as good as new.
             mine = {token for token, _ in found[output]}
             others = {token for each in node.outputs if each is not output for token, _ in found[each]}
             if mine <= {(node, token) for token in gone} and not mine & others:

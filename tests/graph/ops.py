@@ -1,4 +1,4 @@
-"""Operations on tiny vectors that compute what they say, element by element, so that a wrong order shows."""
+"""Operations on tiny vectors that compute element by element as declared, so that a wrong order shows."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ SPLIT = Code(
     "Split", lambda v: halve(v[0]), view_map={0: (0,), 1: (0,)}, cells=halve_cells, lengths=halve_lengths, nout=2
 )
 CHOOSE = Code("Choose", lambda v: choose(*v), view_map={0: (0, 1)})
-# A view only of what has an even length.
+# A view only for an even length.
 MAYBE = Code(
     "Maybe",
     lambda v: v[0][...] if len(v[0]) % 2 == 0 else v[0].copy(),

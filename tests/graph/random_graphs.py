@@ -128,7 +128,7 @@ def random_change(rng: random.Random, fgraph: FunctionGraph) -> Callable[[], Non
 
 
 def state(fgraph: FunctionGraph) -> dict[str, Any]:
-    """Return all that a graph and what watches it know, in a form that compares by value."""
+    """Return the full state of a graph and its features, in a form that compares by value."""
     order = fgraph.order
     known: dict[str, Any] = {
         "outputs": list(fgraph.outputs),
@@ -147,7 +147,7 @@ def state(fgraph: FunctionGraph) -> dict[str, Any]:
 
 
 def classes(fgraph: FunctionGraph) -> dict[str, Any]:
-    """Return what a handler has found out, leaving out how and in which order."""
+    """Return a handler's findings, without the way and the order."""
     handler = handler_of(fgraph)
     found = {k: vars(handler)[k] for k in ("destroyed", "destroyers", "pins", "watched")}
     return nested_copy(found | vars(handler.aliases))

@@ -110,7 +110,7 @@ def parts(tree: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def walked(tree: Any, state: list[Any]) -> None:
-    """Go through a nest in its order: ``state`` has the sum so far and a text of what was met that is no array."""
+    """Go through a nest in its order: ``state`` has the sum so far and a text of the leaves that aren't arrays."""
     if isinstance(tree, ua.Array):
         state[0] = state[0] * 2 + tree
     elif type(tree) is float or isinstance(tree, float):
@@ -156,7 +156,7 @@ def weighted(tree: Any) -> Any:
 
 
 def transformed(tree: Any, way: str) -> Any:
-    """Return what a loop or a transformation makes of arrays by name; it depends on the order of the names."""
+    """Return a loop's or a transformation's result for arrays by name; it depends on the order of the names."""
     if way == "grad":
         return ua.grad(weighted)(tree)
     if way == "vmap":
@@ -237,7 +237,7 @@ KEPT_HERE: Any = None
 
 
 def keepers() -> dict[str, tuple[Callable[[Any], Any], Callable[[], Any], str]]:
-    """Return ways to keep an array: a function that does it, one that takes it back, and what an error calls it."""
+    """Return ways to keep an array: a function that does it, one that takes it back, and the array's name in errors."""
     model, slotted, items, by_name, queue = Model(), Slotted(), [], {}, deque()
     first = ua.ones(SHAPE)
     container = ua.Container(a=first)

@@ -27,7 +27,7 @@ DTYPES = ("float64", "float32", "float16", "bfloat16", "complex128")
 VALUES = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -2.5])
 # The units that finite results may differ by, those of half precision included.
 TOLERANCE = {"float64": 1e-6, "float32": 1e-3, "float16": 0.1, "bfloat16": 0.2, "complex128": 1e-6}
-# Their least or greatest element decides what they give, or is part of how they compute.
+# Their least or greatest element decides the result, or enters the computation.
 OF_EXTREMES = (
     *("max", "min", "maximum", "minimum", "clip", "ptp", "fmax", "fmin", "argmax", "argmin", "nanmax", "nanmin"),
     *("nanargmax", "nanargmin", "hypot", "logaddexp", "logaddexp2", "sort", "argsort", "median", "where", "isnan"),
@@ -46,7 +46,7 @@ DECOMPOSING = frozenset(
 
 
 def _is_unset(name: str, given: Sequence[np.ndarray]) -> bool:
-    """Return whether a function is documented to give for arguments what isn't the same on all backends."""
+    """Return whether a function's result for arguments is documented to differ between backends."""
     if name == "interp":
         places = given[1].astype(np.float64)
         return bool((np.diff(places[~np.isnan(places)]) < 0).any() or (np.diff(np.isnan(places) * 1) < 0).any())

@@ -1,4 +1,4 @@
-"""Programs as people write them, which ask for a value in Python: the error names the line, and what helps."""
+"""Typical programs that read a value in Python: the error names the line, and the remedy."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ def test_graphs_of_any_operations_are_called_on_variables() -> None:
     first = FunctionGraph([y, z], [A(A(S(y), y), z), A(S(z), z)])
     for result, wanted in zip(outer(*values), evaluate(first, values, pure=True), strict=True):
         assert_same(result, wanted)
-    # A variable of no known type is taken, and gives what the graph says.
+    # A variable of unknown type is accepted, and the graph decides the result.
     assert inner(Variable()).type == Vector(4)
 
 

@@ -20,7 +20,7 @@ from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same
 
 Pair = namedtuple("Pair", "first second")
-# The first call traces, the second one makes what serves the third.
+# The first call traces, the second one prepares the third.
 CALLS = 4
 
 

@@ -310,7 +310,7 @@ def test_merging_equal_nodes_of_which_a_reader_needs_both(xyz: list[Variable]) -
     assert [node.op for node in fgraph.apply_nodes].count(S) == 2
 
 
-# What was a limit
+# Former limits
 
 
 def test_a_view_of_several_inputs() -> None:

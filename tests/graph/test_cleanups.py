@@ -1,4 +1,4 @@
-"""What is dropped from a graph because the kernel that reads it does the same."""
+"""Operations dropped from a graph because the kernel that reads them does the same."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_factors_of_one(backend: str, name: str) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "int8", "uint64", "bool", "bfloat16"])
 @pytest.mark.parametrize("value", [0, -0.0, 1, 200.5, float("nan"), float("inf")])
 def test_a_number_for_all_elements(backend: str, value: float, dtype: str) -> None:
-    """Arrays are filled, but for a NaN, whose bits a number of Python's may not keep, and what goes backwards."""
+    """Arrays are filled, but for a NaN, whose bits a Python number may not keep, and for reversed ones."""
 
     def fill(x: ua.Array) -> ua.Array:
         with np.errstate(all="ignore"):
@@ -285,7 +285,7 @@ def test_branches_with_one_condition_are_one(backend: str) -> None:
         return ua.stack([first, second, third])
 
     x, y = ua.asarray([0.5, 1.5]), ua.asarray([3.0, 4.0])
-    # The third one reads what the first one gives.
+    # The third one reads the result of the first.
     assert named(function, x, y).count("switch") == 2
     compiled = ua.compile(function)
     for each in (x, -x):

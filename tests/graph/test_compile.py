@@ -1,4 +1,4 @@
-"""Compiled functions give what they give uncompiled, arguments, views and captured arrays included."""
+"""Compiled functions agree with eager ones, arguments, views and captured arrays included."""
 
 from __future__ import annotations
 

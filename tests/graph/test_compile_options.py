@@ -1,4 +1,4 @@
-"""What compile() promises beside values: other engines, memory that may be used, calls that fail as a whole."""
+"""Promises of compile() beside values: other engines, donated memory, calls that fail as a whole."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def edges(x: Any, y: Any) -> Any:
 
 
 def swapped(x: Any, y: Any) -> Any:
-    # What is written last is what the array was before.
+    # The last write restores the old value of the array.
     old = x + 0
     x[0, :3] = y[0]
     x[...] = old
@@ -238,7 +238,7 @@ def test_what_makes_its_arrays_runs_where_it_should(backend: str) -> None:
         ua.compile(lambda x, y: x + y, backend=other)(ua.ones(2), ua.ones(2, backend=other))
 
 
-# What may be overwritten
+# Donated arguments
 
 
 @needs("writes", why="an engine that computes in given memory")
@@ -287,7 +287,7 @@ def test_bad_options(backend: str) -> None:
 def test_read_only_and_overlapping_mutable_arguments(backend: str) -> None:
     compiled = ua.compile(lambda x, y: ua.sin(x) + y, mutable="x")
     x = ua.broadcast_to(ua.ones(1), (3,))
-    # Elsewhere that is a recipe, or immutable memory, which nobody uses.
+    # Elsewhere that is a recipe, or immutable memory, which isn't reused.
     expected = pytest.raises(ReadOnlyError) if backend == "numpy" else contextlib.nullcontext()
     with expected:
         assert_same(compiled(x, ua.ones(3)), np.full(3, np.sin(1) + 1))
@@ -348,7 +348,7 @@ def test_a_function_that_writes_its_arguments_is_compiled_once(backend: str) -> 
 
     x, y = ua.asarray(np.ones(1234)), ua.asarray(np.ones(1234))
     compiled.clear()
-    # Nothing refers to what the first call leaves in it.
+    # Nothing refers to the first call's results in it.
     for _ in range(4):
         step(x, y)
     # Somebody has this one, but not often enough to compile for it.
@@ -541,7 +541,7 @@ def test_one_element_is_written_by_an_array_without_axes(backend: str) -> None:
 
 
 def test_layout_decides_what_is_a_view(backend: str) -> None:
-    """A reshape of what was overwritten by a broadcast array is as much a view as before."""
+    """A reshape of an array overwritten by a broadcast one is a view exactly as before."""
 
     def function(x: ua.Array, y: ua.Array) -> ua.Array:
         x[...] = y
@@ -555,7 +555,7 @@ def test_layout_decides_what_is_a_view(backend: str) -> None:
         assert_same(mine, as_numpy(theirs))
 
 
-# What users meet
+# Use in programs
 
 
 def test_methods_and_decorators(backend: str) -> None:
@@ -777,5 +777,5 @@ def test_what_jax_is_passed_is_read_where_it_lies_or_from_a_copy(backend: str, o
         np.testing.assert_array_equal(np.asarray(total), memory[offset : offset + 8] + memory[::50])
         assert not any(np.shares_memory(np.asarray(each), memory) for each in (doubled, total))
         assert same is x or np.shares_memory(np.asarray(same), memory)
-        # The next call sees what is there then.
+        # The next call sees the current values.
         memory += 1.0

@@ -1,4 +1,4 @@
-"""The mode ``debug``: it finds each kind of wrong declaration and of wrong rewrite, and nothing in what is right."""
+"""The mode ``debug``: it finds each kind of wrong declaration and of wrong rewrite, and accepts right ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Build = Callable[..., Any]
 
 
 class Planted(Op):
-    """An operation that does what it's told, whatever it declares."""
+    """An operation with arbitrary behaviour, whatever it declares."""
 
     def __init__(self, name: str, compute: Callable[..., Any], *, types: Any = None, **options: Any) -> None:
         super().__init__(name, **options)
@@ -84,7 +84,7 @@ def handled(fgraph: FunctionGraph) -> None:
 def debug(
     backend: str, build: Build, *values: Any, rewrite: Callable[[FunctionGraph], object] = as_it_is
 ) -> list[np.ndarray]:
-    """Run what is built of inputs, by default x and y, and return the values of its outputs."""
+    """Run a graph built of inputs, by default x and y, and return the values of its outputs."""
     handle = load(backend)
     natives = [native(backend, each) for each in values or (VALUES, [5.0, 6.0, 7.0, 8.0])]
     inputs = [Variable(type_of(handle, x), name) for x, name in zip(natives, "xyz", strict=False)]

@@ -1,4 +1,4 @@
-"""What operations of graphs declare, wherever they do so, is read, checked and never ignored."""
+"""Declarations of graph operations, wherever they are made, are read, checked and never ignored."""
 
 from __future__ import annotations
 
@@ -338,7 +338,7 @@ def test_change_input_looks_at_types() -> None:
         with pytest.raises(ValueError, match=r"there is no|isn't a node"):
             fgraph.change_input(client, x)
     assert (node.inputs, fgraph.outputs) == ([x, y], node.outputs)
-    # What isn't known contradicts nothing.
+    # Unknown types contradict nothing.
     fgraph.change_input(Client(node, 0), S(x))
     with pytest.raises(TypeError, match="cast or reshape"):
         fgraph.replace(x, z)
@@ -368,7 +368,7 @@ def test_a_feature_watches_one_graph_once() -> None:
     first.detach(supervisor)
     first.detach(handler)
     second.attach(handler)
-    # Protecting what the graph has copies of would protect nothing.
+    # Protecting variables that the graph has only copies of would protect nothing.
     with pytest.raises(ValueError, match=r"clone=False"):
         second.attach(Supervisor([x]))
     assert second.features == [handler]
@@ -436,5 +436,5 @@ def test_wrong_arguments_are_refused_with_words(number: int) -> None:
     _, call = wrong_calls()[number]
     with pytest.raises((TypeError, ValueError)) as caught:
         call()
-    # Of our own making: Python's inner errors name neither what was wanted nor what came.
+    # Our own errors: Python's inner ones name neither the wanted nor the given argument.
     assert any(word in str(caught.value) for word in (" not ", "twice", "but ", "isn't a node", "which "))

@@ -148,7 +148,7 @@ def test_selections_of_unequal_lengths_are_an_error_about_shapes(backend: str, n
 
 @needs("writes", why="an engine that writes in place, step by step")
 def test_selections_by_one_mask_are_of_one_length(backend: str) -> None:
-    """So a write needn't wait for what is computed of them."""
+    """So a write needn't wait for the values."""
 
     def program(x: ua.Array, y: ua.Array) -> ua.Array:
         mask = y > 0

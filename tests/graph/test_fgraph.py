@@ -1,4 +1,4 @@
-"""Graphs: who uses what, changes that are taken back whole, and what a graph looks like."""
+"""Graphs: clients, changes that are undone as a whole, and printing."""
 
 from __future__ import annotations
 

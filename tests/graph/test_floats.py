@@ -70,7 +70,7 @@ DYNAMIC: dict[str, Callable[[Array, float], Any]] = {
     "comparison": lambda x, r: (x < r) | (r >= x),
     "without arrays": lambda x, r: ua.sin(r) * x,
     "container": lambda x, r: (ua.Container(a=x) * r).a,
-    # Of more than two floats Python's own sum is more accurate than additions, from 3.12 on.
+    # Python's own sum of more than two floats is more accurate than additions, from 3.12 on.
     "sum": lambda x, r: x * sum([r, 1.0]),
     "is a float": lambda x, r: x * r if isinstance(r, float) else None,
     "where": lambda x, r: ua.where(x > 1, x, r) + xp.where(x > 1, r, x),
@@ -110,7 +110,7 @@ ASKED: dict[str, Callable[[Array, float], Any]] = {
 
 @pytest.mark.parametrize("name", DYNAMIC)
 def test_one_program_for_all_values(backend: str, name: str) -> None:
-    # What TensorFlow compiles takes the other one of NaN and a number.
+    # TensorFlow's compiler takes the other one of NaN and a number.
     no_nan = name == "comparison" or (name == "one limit" and backend == "tensorflow")
     for dtype in ("float32", "float64"):
         values = VALUES[:5] if no_nan else VALUES
@@ -242,7 +242,7 @@ def test_reports_know_them(backend: str) -> None:
     assert compiled.profile(x, 2.0).result.tolist() == [2.0] * 4
     assert len(compiled.memory().programs) == 1
     assert "multiply" in str(compiled.graph(x, 3.0))
-    # In a graph for looking at, a float is what it was.
+    # In a graph for inspection, a float stays a float.
     assert len(ua.graph.trace(lambda x, rate: x * rate, x, 0.5).inputs) == 1
 
 

@@ -59,7 +59,7 @@ def test_what_is_computed_is_replaced(backend: str) -> None:
     fgraph = FunctionGraph([x, y], [inner * y + inner])
     f = ua.compile(fgraph, givens=[(inner, x * 2)])
     same(f(*arrays()), 2 * X * Y + 2 * X)
-    # It may be made of what it replaces.
+    # The replacement may depend on the replaced variable.
     same(ua.compile(fgraph, givens={inner: inner * inner})(*arrays()), np.sin(X) ** 2 * (Y + 1))
 
 

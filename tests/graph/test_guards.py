@@ -1,4 +1,4 @@
-"""Calls whose arrays are tested together, in the compiled part: what isn't the program's goes another way."""
+"""Calls whose arrays are checked together, in the compiled part: other arguments take another path."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fresh(seed: int) -> list[np.ndarray]:
     return [rng.integers(-9, 9, (3, 4)).astype(float) for _ in range(COUNT)]
 
 
-# What becomes of the arrays of a call: a function of the arrays, and of two places.
+# Changes to the arrays of a call: a function of the arrays, and of two positions.
 CHANGES: dict[str, Callable[[list[np.ndarray], int, int], None]] = {
     "nothing": lambda x, i, j: None,
     "other array": lambda x, i, j: x.__setitem__(i, x[i].copy()),
@@ -108,7 +108,7 @@ def test_what_is_written_has_to_be_writable() -> None:
     for number in range(4):
         compiled(*map(on_numpy, fresh(number)))
     arrays = [*map(on_numpy, fresh(0))]
-    # What is only read may be read-only.
+    # Arrays that are only read may be read-only.
     arrays[-1].native.flags.writeable = False
     compiled(*arrays)
     arrays[1].native.flags.writeable = False
@@ -145,7 +145,7 @@ def test_what_was_captured_is_tested_too(count: int) -> None:
 
 @pytest.mark.parametrize("count", [2, 12])
 def test_arrays_of_any_engine(backend: str, count: int) -> None:
-    """The tests are of what the engine's ``cache_reads`` name."""
+    """The checks are those of the engine's ``cache_reads``."""
     captured = ua.asarray(np.full(3, 0.5))
 
     def function(rate: float, *arrays: Array) -> Array:

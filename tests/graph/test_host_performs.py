@@ -142,7 +142,7 @@ def test_without_infer(backend: str) -> None:
     fgraph = FunctionGraph([x], [op(x)])
     for run in (fgraph, compile(lambda x: fgraph(x) + 0)):
         assert_same(run(*given(X)), np.sin(X))
-    # The second call's type is that of what the first one gives for the example.
+    # The second call's type is that of the first call's result for the example.
     assert_same(compile(lambda x: fgraph(fgraph(x)) + 0)(*given(X)), np.sin(np.sin(X)))
 
 

@@ -1,4 +1,4 @@
-"""Implicit arguments of compiled functions: what they read and write in closures, globals and attributes."""
+"""Implicit arguments of compiled functions: reads and writes of closures, globals and attributes."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def test_a_global_that_is_another_array(backend: str, read: Any, globals_of_this
         WEIGHT[0] = 7.0
         assert_same(function(x), 2 * X * [7, number, number])
     assert function.count == 1
-    # Of another type.
+    # Another type.
     globals_of_this("WEIGHT", ua.ones((2, 3)))
     assert_same(function(x), np.array([2 * X, 2 * X]))
     assert function.count == 2
-    # Another number, and what it was before.
+    # Another number, and the old one.
     globals_of_this("SCALE", 5)
     assert_same(function(x), np.array([5 * X, 5 * X]))
     globals_of_this("SCALE", 2)
@@ -181,7 +181,7 @@ def test_attributes_are_read_and_written_back(backend: str) -> None:
     model.weight = ua.zeros(3)
     model.step(x)
     assert_same(model.weight, -2 * X)
-    # A view of what was there stays as it is.
+    # A view of the old array stays unchanged.
     before = model.weight
     model.step(x)
     assert_same(before, -2 * X)
@@ -213,7 +213,7 @@ def test_variables_are_written_back(backend: str) -> None:
     state = ua.asarray(-X)
     step(x)
     assert_same(state, 0 * X)
-    # What the function assigns and is no array happens at the first call.
+    # Assignments of other objects happen at the first call.
     assert count == 1
 
 

@@ -1,7 +1,7 @@
 """Compiled functions of torch's arrays whose operations torch's own compiler fuses, ``compile(fuse="inductor")``.
 
-Its compilation takes seconds. So most tests run the graphs that it's handed operation by operation, and some of them by
-torch's ``aot_eager``, which does with writes and views what the compiler does.
+Its compilation takes seconds. So most tests run the captured graphs operation by operation, and some of them by torch's
+``aot_eager``, which treats writes and views as the compiler does.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def aot_eager(compilations: Compilations) -> Compilations:
 
 @pytest.fixture
 def inductor(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Have torch compile in this process, and keep what it compiled for the tests alone."""
+    """Have torch compile in this process, and keep its cache for the tests only."""
     import torch._inductor.config as config
 
     _skip_simulated("inductor makes no code for it")

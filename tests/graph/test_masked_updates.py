@@ -1,4 +1,4 @@
-"""Updates of what a mask selects, ``x[mask] += value``: compiled as eager, or an error that says what is missing."""
+"""Updates of masked selections, ``x[mask] += value``: compiled as eager, or a helpful error."""
 
 from __future__ import annotations
 

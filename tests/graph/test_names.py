@@ -1,4 +1,4 @@
-"""Inputs are called as the parameters they came in by, and operations with what they are given."""
+"""Inputs are named after their parameters, and operations after their arguments."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_derivatives_are_those_of_the_graph(backend: str) -> None:
     same(ua.grad(op)(*arrays()), wanted)
     same(ua.compile(ua.grad(op))(*arrays()), wanted)
     same(ua.grad(lambda x, y: op(x * x, y) + op(y, x), argnums=0)(*arrays()), _slope(X, Y))
-    # Of two results, and by the second input.
+    # With two results, and by the second input.
     slope = ua.grad(lambda x, y: ua.sum(pair()(x, y)[0] * 2 + pair()(x, y)[1]), argnums=1)
     same(slope(*arrays()), 2 * np.sin(X) - 1)
     same(ua.hessian(op)(*arrays()), (np.eye(3) - np.outer(wanted, wanted)) / np.linalg.norm(X - Y))

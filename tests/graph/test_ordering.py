@@ -1,4 +1,4 @@
-"""What is added up in a compiled function is added up in the order of eager calls, wherever it's computed."""
+"""Sums in a compiled function add in the order of eager calls, wherever they're computed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def copies(x: ua.Array, y: ua.Array) -> Result:
 
 
 def functions_of_copies(x: ua.Array, y: ua.Array) -> Result:
-    # The copies are left out, and what is computed would lie as their originals do.
+    # The copies are removed, and the results would have the layout of the originals.
     copy = ua.asarray(x.T, copy=True)
     return ua.sum(ua.sin(copy)), ua.sum(copy * 2.0 + y), ua.mean(ua.exp(ua.asarray(x[:, ::-1], copy=True)), axis=0)
 
@@ -124,7 +124,7 @@ def test_sums_have_the_bits_of_eager_calls(function: Callable[..., Result], orde
 
 
 def test_what_lies_as_in_an_eager_call_is_read_as_it_is() -> None:
-    """So is what is a view of an argument, and what nothing else can be in the memory of."""
+    """So is a view of an argument, and a result in unshared memory."""
 
     def means(x: ua.Array, y: ua.Array) -> Result:
         center = x - ua.mean(x, axis=-1, keepdims=True)

@@ -123,7 +123,7 @@ def test_what_has_no_name_is_copied_and_not_pickled(backend: str) -> None:
             if function is local:
                 assert_same(way(function)(array(1, 2)), np.array([2.0, 3.0]))
             assert way(function)._function is function._function
-        # Python's own errors: whether a function is pickled by value is for what pickles it to decide.
+        # Python's own errors: the pickler decides whether a function is pickled by value.
         with pytest.raises((pickle.PicklingError, AttributeError), match=r"local|lambda"):
             pickle.dumps(function)
 
@@ -190,7 +190,7 @@ def custom_backwards(x: Array) -> Array:
 
 custom_backwards.defvjp(lambda x: (x * x, None), lambda kept, g: (5.0 * g,))
 
-# Each with what it gives, or the first of it, at 2.
+# Each with its value at 2, or the first element of it.
 TRANSFORMED: dict[str, tuple[Any, float]] = {
     "grad": (ua.grad(cubed), 12.0),
     "grad by position": (ua.grad(cubed, 0, False), 12.0),

@@ -49,7 +49,7 @@ def decides(rng: random.Random) -> str | None:
             np.testing.assert_equal(evaluate(fgraph, [value.copy() for value in values]), expected, err_msg=str(fgraph))
         for feature in reversed(list(fgraph.features)):
             fgraph.detach(feature)
-        # What was settled of the order may stay.
+        # Decisions about the order may stay.
         assert {**state(fgraph), "labels": 0} == {**before, "labels": 0}
     return refused
 
@@ -126,10 +126,10 @@ def changes(rng: random.Random) -> Counter[bool]:
             decisions += change_randomly(rng, fgraph, 5)
             raise Enough
     except Enough:
-        # Also what was accepted can be taken back.
+        # Accepted changes can be undone, too.
         assert state(fgraph) == begin
     decisions += change_randomly(rng, fgraph, 6)
-    # What it knows after all this is what it would find out now.
+    # Its state after all this equals that of a fresh handler.
     fresh = fgraph.copy()
     names = dict(zip(variables(fgraph), variables(fresh), strict=True))
     assert renamed(classes(fgraph), names) == classes(fresh)

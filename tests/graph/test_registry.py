@@ -1,4 +1,4 @@
-"""Rewrites by name: which run for a function, in which order, and what errors say of them."""
+"""Rewrites by name: which run for a function, in which order, and their errors."""
 
 from __future__ import annotations
 
@@ -373,7 +373,7 @@ def test_errors_name_the_rewrite(backend: str, rewrite: Any, error: type[Excepti
 
 def test_a_change_that_can_not_be_ordered_is_taken_back_and_told() -> None:
     def careless(fgraph: FunctionGraph) -> None:
-        # Reads what was overwritten.
+        # An operation that reads an overwritten variable.
         node = next(each for each in fgraph.toposort() if each.op.destroys(each))
         last = fgraph.toposort()[-1]
         fgraph.replace_all([(fgraph.outputs[0], ua.add(last.outputs[0], node.inputs[node.op.victims(node)[0]]))])
@@ -489,7 +489,7 @@ def _tuple(results: Any) -> tuple[Array, ...]:
 
 
 def test_rewriters_after_the_one_in_place_change_no_value(backend: str) -> None:
-    """What would read overwritten memory is refused."""
+    """A rewrite that would read overwritten memory is refused."""
     rule = pattern_rewriter((ua.multiply, "x", 3.0), lambda x: x + x + x, name="by additions")
     run = ua.compile(
         lambda x: (ua.exp(x) + 1) * 3.0, rewrites=[Rewrite(rule, after="inplace")], exclude="fuse", mode="debug"

@@ -1,4 +1,4 @@
-"""What is reported of memory and time is so."""
+"""Reports of memory and time are right."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ..oracle import as_numpy, assert_same
 from .random_graphs import random_graph
 
 N = 100_000
-# What Python's own objects take.
+# The size of Python's own objects.
 SMALL = 20_000
 
 
@@ -69,10 +69,10 @@ def program_of(function: Compiled) -> Any:
 
 def measured(run: Callable[[], Any]) -> int:
     """Return the most bytes that are allocated at one time while something runs."""
-    # A program's second call makes what serves further ones.
+    # The second call of a program prepares further ones.
     run()
     run()
-    # What earlier calls left there would be used again.
+    # Memory of earlier calls would be reused.
     POOL.clear()
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""Rewrites of people inside of what a graph runs: loops, branches, checkpoints, derivatives, batches."""
+"""Users' rewrites inside nested graphs: loops, branches, checkpoints, derivatives, batches."""
 
 from __future__ import annotations
 

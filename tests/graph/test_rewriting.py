@@ -1,4 +1,4 @@
-"""Rewriting one step at a time, and the plan of memory; what they do together is tested on random graphs."""
+"""Rewriting one step at a time, and the plan of memory; combinations are tested on random graphs."""
 
 from __future__ import annotations
 

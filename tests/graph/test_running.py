@@ -18,7 +18,7 @@ from unifyarr.graph import Constant, DestroyHandler, FunctionGraph, Op, Variable
 from ..natives import skip_without_derivatives
 from ..oracle import assert_same
 
-# TensorFlow says that it doesn't compile what it knows nothing of.
+# TensorFlow warns that it doesn't compile unknown operations.
 pytestmark = pytest.mark.filterwarnings("ignore::unifyarr.errors.CompileWarning")
 
 X, Y = np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 4.0])
@@ -259,7 +259,7 @@ CUBE = Op(
     "cube",
     infer=lambda x: x,
     perform=lambda node, values: values[0] * values[0] * values[0],
-    # Not the derivative of a cube: what is declared is what counts.
+    # Not the derivative of a cube: the declaration counts.
     grad=lambda values, results, cotangents: [7.0 * values[0] * cotangents[0]],
 )
 EXP = Op(

@@ -58,7 +58,7 @@ def test_what_layers_keep_for_a_gradient_goes_layer_by_layer(backend: str) -> No
     compiled([ua.ones((width, width)) / width for _ in range(layers)], ua.ones((rows, width)))
     (program,) = compiled._programs.values()
     fgraph = program.by_single_steps()
-    # Two results of each layer, what goes back through one of them, and the gradients.
+    # Two results of each layer, the cotangent of one of them, and the gradients.
     most = (2 * layers + 3) * rows * width + layers * width * width
     assert peak(fgraph, fgraph.toposort()) <= 8 * most
 
@@ -105,7 +105,7 @@ def test_a_stencil_needs_two_buffers(backend: str) -> None:
         center = u[1:-1]
         before[1:-1] = 2.0 * center - before[1:-1] + 0.25 * (u[:-2] + u[2:] - 2.0 * center)
 
-    # What an accelerator computes at once is held together.
+    # Operations that an accelerator computes at once stay together.
     compiled = compile(step, exclude="group")
     compiled(ua.ones(10), ua.ones(10))
     (program,) = compiled._programs.values()

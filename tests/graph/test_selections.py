@@ -231,7 +231,7 @@ def test_what_is_not_selected_raises_no_warning(backend: str, mode: str) -> None
     x, n = ua.asarray([-1.0, 0.0, 1.0, 2.0, np.nan, np.inf, 1000.0]), ua.asarray([0, 3, 0, 5])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # The logarithm of what is infinite is infinite: that's selected.
+        # The logarithm of infinity is infinite: that's selected.
         warnings.filterwarnings("ignore", "invalid value encountered in divide")
         roots, quotients, largest = careful(x[:4], n)
     assert_values(as_numpy(x)[:4], np.array([-1.0, 0.0, 0.0, np.log(2) / 2]))
@@ -344,7 +344,7 @@ def test_what_a_batch_of_selections_is_written_by(backend: str) -> None:
     values = np.sin(np.arange(24.0)).reshape(2, 3, 4)
 
     def function(x: Array) -> Array:
-        # By a mask of rows, by one of all, by places, and twice by masks that are computed anew.
+        # By a mask of rows, by a full mask, by indices, and twice by masks that are computed anew.
         x[ua.sum(x, axis=1) > 0] *= 2.0
         x[x > 0.5] = x[x > 0.5] - 1.0
         i, j = ua.nonzero(x < -0.5)

@@ -21,7 +21,7 @@ def test_functions_of_extremes(backend: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["linalg.vector_norm", "linalg.matrix_norm", "linalg.norm", "interp"])
 def test_where_backends_agree(backend: str, name: str) -> None:
-    """All but what is documented: infinite numbers with a part that is NaN, and places out of order."""
+    """All but documented cases: infinite numbers with a part that is NaN, and indices out of order."""
     assert not list(differences(backend, name, "complex128" if "norm" in name else "float64", 30, 0))
 
 
@@ -39,7 +39,7 @@ def test_gradients(backend: str, name: str) -> None:
 
 @pytest.mark.parametrize("place", range(4))
 def test_a_nan_is_found_wherever_it_is(backend: str, place: int) -> None:
-    # Which of two operands XLA compares first isn't for the program to say.
+    # XLA chooses which of two operands it compares first.
     values, others = np.array([1.0, -2.0, 3.0, 0.5]), np.zeros(4)
     values[place] = np.nan
 

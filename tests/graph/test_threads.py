@@ -1,4 +1,4 @@
-"""What a compiled or transformed function captures, while other threads read and write it."""
+"""Captures of a compiled or transformed function, while other threads read and write the arrays."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def switching() -> Iterator[None]:
 
 
 def elsewhere(program: Callable[[], None]) -> None:
-    """Run a program in another thread, and raise what it raises."""
+    """Run a program in another thread, and raise its errors."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(program).result(timeout=120)
 
@@ -274,7 +274,7 @@ def test_a_transformation_knows_an_array_by_its_name(backend: str) -> None:
             assert total is before
             assert ua.asarray(total) is total
             assert total[1:].base is total
-            # The inner gradient is taken at what the outer function has written.
+            # The inner gradient is taken at the values written by the outer function.
             inner = ua.grad(lambda y: ua.sum(y * total * total))(x)
             return ua.sum(x * inner)
 

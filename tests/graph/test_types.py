@@ -79,7 +79,7 @@ def test_types_are_those_of_the_results(backend: str) -> None:
     x, y = (ua.asarray(np.linspace(0.1, 2, 30)) for _ in range(2))
     fgraph = trace(step, x, y)
     found = step(x, y)
-    # The first is what was written to y.
+    # The first one is the value written to y.
     assert [each.type for each in fgraph.outputs] == [ArrayType(each.shape, each.dtype.dtype) for each in (y, *found)]
 
 
@@ -105,7 +105,7 @@ def test_jax_compiles_nothing_in_a_trace() -> None:
         run.graph(x, y)
         assert not compiled
         run(x, y)
-        # The program, and a copy of what is written.
+        # The program, and a copy of the written array.
         assert 1 <= len(compiled) <= 2
 
 
@@ -130,7 +130,7 @@ def test_jax_traces_a_transformed_function_once(monkeypatch: pytest.MonkeyPatch)
 
 
 def reshaped(x: ua.Array) -> list[ua.Array]:
-    """Return arrays before and after a write to what is a view of them in some layouts, and a copy in others."""
+    """Return arrays before and after a write to a reshape, which is a view for some layouts, and a copy for others."""
     turned = ua.permute_dims(x, (2, 0, 1))
     found = [
         *(turned + 1, ua.sum(ua.permute_dims(x, (2, 1, 0)), axis=1), ua.matmul(turned, ua.matrix_transpose(turned))),

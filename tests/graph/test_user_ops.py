@@ -192,7 +192,7 @@ def test_a_view_in_a_graph(backend: str) -> None:
         mine, theirs = array(1, 2, 3), array(1, 2, 3)
         part, expected = compile(argument)(mine, y, first), argument(theirs, y, first)
         assert_same(part, as_numpy(expected))
-        # What is returned is nobody else's.
+        # The result is unaliased.
         part += 1
         assert_same(mine, as_numpy(theirs))
         assert_same(y, np.array([4.0, 5.0, 6.0]))
@@ -226,7 +226,7 @@ def test_two_outputs_in_one_input(backend: str) -> None:
     for one, other in zip(compiled(x), function(x), strict=True):
         assert_same(one, as_numpy(other))
     assert bool(written) == (has(backend, "writes"))
-    # Both results are needed, and neither may be overwritten by what the other one is for.
+    # Both results are needed, and neither may be overwritten by the input of the other.
     both = compile(lambda x: halves(x + 1))
     low, high = both(x)
     low += 100

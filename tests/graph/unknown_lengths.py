@@ -1,9 +1,8 @@
 """Arrays of unknown length as arguments of every function, compiled and eager.
 
 ``python -m tests.graph.unknown_lengths BACKEND [COUNT] [SEED] [NAME ...]`` takes the calls of
-``unifyarr/testing/cases``, and makes one of their arrays inside the function: by a mask, by places or by counts. It
-lists where the compiled function or its gradient gives another result than the eager one, and errors that aren't about
-lengths.
+``unifyarr/testing/cases``, and makes one of their arrays inside the function: by a mask, by indices or by counts. It
+lists compiled functions or gradients with other results than the eager ones, and errors that aren't about lengths.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Make many hostile calls: ``python -m tests.hostile BACKEND COUNT SEED [FIRST]`` says what was wrong with them.
+"""Make many hostile calls: ``python -m tests.hostile BACKEND COUNT SEED [FIRST]`` prints the failures.
 
 A call that crashes or hangs ends the process with its number; the same command with that number as ``FIRST`` and a
 ``COUNT`` of 1 makes it again.
@@ -20,9 +20,9 @@ import unifyarr as ua
 
 from .run import Caller, Finding
 
-# How long one call may take, and how much memory all of them beside what the engine took.
+# Time limit of one call, and memory limit of all of them over the engine's.
 SECONDS, ROOM = 60, 4 << 30
-# The memory that may be had at the end of a run more than in its middle, beside what engines keep of what they compile.
+# Allowed growth of memory from the middle to the end of a run, beside engines' compilation caches.
 GROWTH = {"jax": 1 << 30, "tensorflow": 1 << 29}
 
 
@@ -36,13 +36,13 @@ def _sizes() -> tuple[int, int]:
 
 
 def main(backend: str, count: int, seed: int, first: int = 0) -> int:
-    """Make the calls, tell what was found, and return how many findings there were."""
+    """Make the calls, print the findings, and return their number."""
     faulthandler.enable()
     found: dict[tuple[str, str], list[Finding]] = collections.defaultdict(list)
     start = time.perf_counter()
     with ua.use_backend(backend):
         caller = Caller(seed)
-        # The engine takes what it needs before a limit is set.
+        # The engine allocates its own memory before a limit is set.
         for make in list(caller.calls.values())[::7]:
             good = make()
             with contextlib.suppress(Exception):

@@ -19,12 +19,12 @@ from ..test_random import METHODS
 
 
 class Good(NamedTuple):
-    """A call that works: what is called, its arguments, and which arrays it may change."""
+    """A call that works: the function, its arguments, and the arrays that it may change."""
 
     function: Callable[..., Any]
     arguments: list[Any]
     options: dict[str, Any]
-    # What the call writes, ``out`` aside.
+    # Arrays that the call writes, ``out`` aside.
     written: tuple[Any, ...] = ()
     # Arrays that the call has beside its arguments.
     own: tuple[Any, ...] = ()
@@ -60,7 +60,7 @@ OTHERS: dict[str, tuple[Any, ...]] = {
 def _of_function(name: str) -> Good:
     arguments, options = (CALLS | SEVERAL).get(name) or (OTHERS.get(name, (A,)), {})
     given = [lift(name, each) for each in arguments]
-    # What is true asks batch_norm() to update its statistics.
+    # A true value asks batch_norm() to update its statistics.
     return Good(find(name), given, copy.copy(options), tuple(given[1:3]) if name == "nn.batch_norm" else ())
 
 
@@ -231,7 +231,7 @@ def _of_order(name: str) -> Good:
 
 
 def good_calls() -> dict[str, Make]:
-    """Return what makes a good call of everything public, by name."""
+    """Return makers of a good call of everything public, by name."""
     calls: dict[str, Make] = {name: functools.partial(_of_function, name) for name in PUBLIC}
     calls |= {f"Array.{name}": functools.partial(_of_method, name) for name in _METHODS}
     calls |= {name: functools.partial(_of_index, name) for name in _INDEXING}

@@ -1,4 +1,4 @@
-"""What a hostile call may do: return, or raise a clear error, and leave every array as it was."""
+"""Allowed outcomes of a hostile call: a result, or a clear error, with every array unchanged."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from unifyarr._core.engines.natives import backend_of_native
 
 from .values import Raised
 
-# What a user of NumPy catches. ``KeyError`` is that of a container's names.
+# Errors that NumPy users catch. ``KeyError`` is that of a container's names.
 CLEAR = (ua.errors.UnifyarrError, TypeError, ValueError, IndexError, OverflowError, MemoryError, BufferError)
 LONGEST, LINES = 1200, 16
-# Python's own words for code that met what it didn't expect.
+# Python's own messages from code that wasn't prepared for an argument.
 ACCIDENTS = (
     "object has no attribute",
     "object is not subscriptable",
@@ -31,7 +31,7 @@ ACCIDENTS = (
 
 
 def unclear(error: BaseException, name: str) -> str | None:
-    """Say what is unclear about an error, ``None`` if nothing is."""
+    """Return why an error is unclear, ``None`` if it isn't."""
     text = str(error)
     # Asking a tensor for its truth is a method of the argument itself too.
     if (
@@ -92,10 +92,10 @@ def arrays_in(x: Any, depth: int = 4) -> Iterator[Any]:
 
 
 def state(x: Any) -> Any:
-    """Return what an array holds, to compare with later: ``None`` where that can't be told."""
+    """Return an array's state, to compare with later: ``None`` if it can't be read."""
     try:
         if isinstance(x, np.ndarray):
-            # What is broadcast is told by its elements.
+            # Broadcast arrays are compared by their elements.
             return (x.shape, x.dtype, x.tobytes()) if 0 not in x.strides and x.dtype != object else None
         backend = x._backend if isinstance(x, Array) else backend_of_native(x)
         values = backend.to_numpy(read(x)) if isinstance(x, Array) else backend.to_numpy(backend.read(x))
@@ -105,7 +105,7 @@ def state(x: Any) -> Any:
 
 
 def strange(result: Any) -> str | None:
-    """Say what is wrong with the arrays of a result, ``None`` if nothing is."""
+    """Return errors in the arrays of a result, ``None`` if there are none."""
     for x in arrays_in(result):
         if not isinstance(x, Array):
             continue

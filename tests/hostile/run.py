@@ -19,7 +19,7 @@ from .values import hostile, targets
 
 @dataclass
 class Finding:
-    """A call that did what it may not."""
+    """A call that violated the rules."""
 
     number: int
     call: str
@@ -43,7 +43,7 @@ class Caller:
         }
 
     def draw(self, number: int) -> tuple[str, Good]:
-        """Return the call of a number, and what it is in words."""
+        """Return the call of a number, and its description."""
         chance = random.Random(f"{self.seed} {number}")
         name = chance.choice(self.names["calls"])
         good = self.calls[name]()
@@ -71,14 +71,14 @@ class Caller:
         return f"{name}({', '.join(said)})", good
 
     def make(self, number: int) -> Finding | None:
-        """Make the call of a number, and return what is wrong with what it did."""
+        """Make the call of a number, and return its violation."""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             said, good = self.draw(number)
             given = [*good.arguments, *good.options.values(), *good.own]
             arrays = list({id(x): x for x in judge.arrays_in(given)}.values())
             before = [judge.state(x) for x in arrays]
-            # The first argument of what writes to its first may be another by now.
+            # The first argument of a function that writes to its first may have been replaced.
             may_change = [*good.written, *good.arguments[: len(good.written)], good.options.get("out")]
             changing = {id(x) for x in judge.arrays_in(may_change)}
             complaint, place, failed = None, "", False
@@ -94,7 +94,7 @@ class Caller:
 
 
 def findings(backend: str, count: int, seed: int, first: int = 0) -> Iterator[tuple[int, Finding | None]]:
-    """Make so many calls, and yield after each its number and what was found."""
+    """Make so many calls, and yield after each its number and its findings."""
     with ua.use_backend(backend):
         caller = Caller(seed)
         for number in range(first, first + count):

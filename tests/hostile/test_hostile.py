@@ -1,4 +1,4 @@
-"""A small share of the hostile calls, and what was found by them, each by an example."""
+"""A small share of the hostile calls, and an example of each earlier finding."""
 
 from __future__ import annotations
 

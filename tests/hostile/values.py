@@ -19,7 +19,7 @@ Make = Callable[[], Any]
 
 
 class Raised(Exception):
-    """What the methods of hostile objects raise: it comes through as it is."""
+    """An error raised by methods of hostile objects: it isn't changed."""
 
 
 def _raises(*_: Any, **__: Any) -> Any:
@@ -171,12 +171,12 @@ ARRAYS: dict[str, Make] = {
 
 
 def hostile() -> dict[str, Make]:
-    """Return what makes each hostile argument for the current backend, by name."""
+    """Return makers of each hostile argument for the current backend, by name."""
     return {**SCALARS, **OBJECTS, **ARRAYS, **NATIVES["numpy"], **NATIVES[ua.current_backend()]}
 
 
 def targets() -> dict[str, Make]:
-    """Return what makes arguments for ``out``."""
+    """Return makers of arguments for ``out``."""
     return {
         **ARRAYS,
         **NATIVES["numpy"],

@@ -15,7 +15,7 @@ from unifyarr.testing.abilities import LACKING
 
 from ..oracle import assert_same
 
-# What a call may name: of float64, int64, bool, float32, complex128 and uint8, with NaN, of one axis and of three.
+# Arrays that a call may name: float64, int64, bool, float32, complex128 and uint8, with NaN, of one axis and of three.
 DATA: dict[str, numpy.ndarray] = {
     "A": numpy.array([[1.5, -2.0, 0.25, 3.0], [0.5, 4.0, -1.0, 2.0], [-3.5, 0.75, 1.0, -0.5]]),
     "I": numpy.array([[3, -1, 4, 1], [5, -9, 2, 6], [5, 3, 5, 8]]),
@@ -35,7 +35,7 @@ NEWER = {"sort": ("descending",), "argsort": ("descending",)}
 
 
 def result_of(namespace: Any, call: str) -> Any:
-    """Return what a call gives in a namespace, whose own arrays stand for the data; ``zeros`` makes one to write."""
+    """Return the result of a call in a namespace, with its own arrays for the data; ``zeros`` makes one to write."""
     ours = namespace is unifyarr.numpy
     data = {name: ua.asarray(values.copy()) if ours else values.copy() for name, values in DATA.items()}
 
@@ -48,7 +48,7 @@ def result_of(namespace: Any, call: str) -> Any:
 
 
 def check_call(call: str, *, rtol: float | None = None) -> None:
-    """Assert that a call gives with us what it gives with NumPy: the values, the dtype and the shape, or the error."""
+    """Assert that a call agrees with NumPy's: the values, the dtype and the shape, or the error."""
     try:
         wanted = result_of(numpy, call)
     except Exception as error:
@@ -76,11 +76,11 @@ def _compare(found: Any, wanted: Any, call: str, rtol: float | None) -> None:
     elif isinstance(wanted, (bool, str, int)) or wanted is None:
         assert found == wanted, call
     else:
-        # Sums and products may cancel: what is lost is relative to the largest element.
+        # Sums and products may cancel: errors are relative to the largest element.
         finite = numpy.abs(wanted)[numpy.isfinite(wanted)] if numpy.size(wanted) else numpy.zeros(0)
         kind = numpy.asarray(wanted).dtype
         if kind.kind == "f" and found.dtype.kind == "c" and not has(ua.current_backend(), "values"):
-            # Whether all imaginary parts are zero is told by values.
+            # Whether all imaginary parts are zero depends on values.
             wanted = numpy.asarray(wanted, found.dtype.name)
         atol = (1e-5 if kind.itemsize < 8 or kind == "complex64" else 1e-12) * float(max(finite, default=0))
         assert_same(found, wanted, rtol=rtol, atol=atol if kind.kind in "fc" else 0.0, signed_zeros=False, what=call)

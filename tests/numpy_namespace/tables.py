@@ -1,4 +1,4 @@
-"""Calls that are made with NumPy and with our namespace, and what it means that they agree."""
+"""Calls that are made with NumPy and with our namespace, and how they are compared."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def assert_agrees(theirs: Callable[..., Any], own: Callable[..., Any], *args: An
 
 
 def _outcome(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, tuple[type[Exception], ...]]:
-    # What a call returns, or the builtin classes of its error.
+    # The result of a call, or the builtin classes of its error.
     try:
         return function(*args, **kwargs), ()
     except (ValueError, TypeError, IndexError) as error:

@@ -1,4 +1,4 @@
-"""Single rules of NumPy's that programs meet seldom: numbers with an axis, what is no index, objects with values."""
+"""Rarely used rules of NumPy: numbers with an axis, objects that are no index, objects with values."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_calls(backend: str, line: str) -> None:
 
 
 def squares_of_parts(x: ua.Array) -> ua.Array:
-    """Return what several compositions make of an array, as one vector."""
+    """Return the results of several compositions of an array, as one vector."""
     y = np.copy(x)
     np.put(y, [0, 5], x[0, :2])
     np.place(y, y > 2.25, x[1])

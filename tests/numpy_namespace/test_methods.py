@@ -24,11 +24,11 @@ MASK = PLAIN > 1
 
 # -- signatures -------------------------------------------------------------------------------------------------------
 
-# What errors say to write instead.
+# Methods whose errors name a replacement.
 ELSEWHERE = {"byteswap", "dump", "dumps", "getfield", "setfield", "tofile"}
 ABSENT = np._NoValue
-# What NumPy's docstrings say of the methods whose signatures end with ``**kwargs``. Where they have no value as a
-# default, ours is that of NumPy's functions.
+# Keyword arguments from NumPy's docstrings for the methods whose signatures end with ``**kwargs``. If they have no
+# default value, ours is that of NumPy's functions.
 KEYWORDS: dict[str, dict[str, Any]] = {
     **{name: {"keepdims": False, "initial": ABSENT, "where": True} for name in ("sum", "prod", "max", "min")},
     "mean": {"keepdims": False, "where": True},

@@ -15,7 +15,7 @@ from ..gradients import assert_gradients
 from ..oracle import as_numpy, assert_same
 
 CLASSES = ["Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre"]
-# Of p and q, polynomials, x and y, arrays, and the class.
+# With polynomials p and q, arrays x and y, and the class.
 CALLS = """
 p(x) | p(2.0) | p([1, 2]) | p(x[0]) | p(x + 1j) | p * q | p + 1 | 2 * p | p // q | p % q | divmod(p, q) | p**2 | -p
 p.deriv() | p.integ(2, k=[1, 2]) | p.roots() | p.coef | p.degree() | p(q) | p.convert(domain=[0, 4]) | p.linspace(3)

@@ -19,7 +19,7 @@ from .calls import check_call
 UFUNCS = sorted({each.__name__ for each in vars(numpy).values() if isinstance(each, numpy.ufunc)} - {"isnat"})
 ELEMENTWISE = [name for name in UFUNCS if getattr(numpy, name).signature is None]
 FOLDING = [name for name in ELEMENTWISE if (getattr(numpy, name).nin, getattr(numpy, name).nout) == (2, 1)]
-# NumPy's own reductions of these are wrong in places: its vectorized loops pass over what they have written.
+# NumPy's own reductions of these are wrong in places: its vectorized loops read elements after overwriting them.
 ODD = {"arctan2", "power", "float_power", "floor_divide", "ldexp"}
 
 CALLS = """

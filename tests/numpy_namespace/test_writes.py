@@ -1,4 +1,4 @@
-"""What is written in place, and what is a view, as in NumPy."""
+"""Writes in place, and views, as in NumPy."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ A: np.choose([0, 1], [x[0, :2], x[1, :2]], out=x[2, :2])
 
 
 def run(namespace: Any, values: numpy.ndarray, statement: str) -> Any:
-    """Return what is in x after a statement, or the error that it raises."""
+    """Return the value of x after a statement, or its error."""
     x = ua.asarray(values.copy()) if namespace is unifyarr.numpy else values.copy()
     try:
         exec(statement, {"np": namespace, "x": x})

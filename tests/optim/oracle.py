@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 Values = dict[str, np.ndarray]
-# Takes a parameter, its gradient, what is kept of it (changed in place), and the number of the step, from 1 on.
+# Takes a parameter, its gradient, its slots (changed in place), and the number of the step, from 1 on.
 Step = Callable[[np.ndarray, np.ndarray, Values, int, float], np.ndarray]
 
 
@@ -55,7 +55,7 @@ def cosine(rate: float, steps: int, end: float) -> Callable[[int], float]:
 
 
 def trained(params: Values, gradients: Sequence[Values], step: Step, rate: Any) -> Values:
-    """Return what parameters are after all steps; ``rate`` is a number, or a function of the step, from 0 on."""
+    """Return the parameters after all steps; ``rate`` is a number, or a function of the step, from 0 on."""
     found, kept = dict(params), {name: {} for name in params}
     for number, gradient in enumerate(gradients):
         now = rate(number) if callable(rate) else rate

@@ -1,4 +1,4 @@
-"""Optimizers: their values, eager and compiled, and what they leave as it was."""
+"""Optimizers: their values, eager and compiled, and unchanged arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRADIENTS = [{name: 3 * RNG.normal(size=x.shape) for name, x in PARAMS.items()} 
 
 optim = ua.optim
 COSINE = {"rate": optim.cosine(0.1, 30, end=0.01)}
-# Name -> what makes it, with options; the formula; the learning rate.
+# Name -> its constructor, with options; the formula; the learning rate.
 CASES: dict[str, tuple[Callable[..., Any], dict[str, Any], oracle.Step, Any]] = {
     "sgd": (optim.sgd, {"rate": 0.1}, oracle.sgd(), 0.1),
     "momentum": (optim.sgd, {"rate": 0.1, "momentum": 0.9}, oracle.sgd(0.9), 0.1),
@@ -155,7 +155,7 @@ def test_a_compiled_step_copies_no_parameters(backend: str) -> None:
 
     arguments = params, ua.ones_like(params), optimizer.init(params)
     (report,) = step.memory(*arguments).programs
-    # What is left are numbers, which all leaves share. torch's roots aren't computed together with the rest.
+    # The rest are numbers, which all leaves share. torch's roots aren't computed together with the rest.
     weight = 8 * 50 * 40
     assert report.peak_after < (100 if backend == "numpy" else 2 * weight + 100) < 5 * weight < report.peak_before
     # Parameters and state, but not the gradient, hold their new values in the end.
@@ -263,7 +263,7 @@ def test_a_part_of_the_parameters_has_an_optimizer_of_its_own(backend: str) -> N
 
 
 def wrong(params: ua.Container, gradient: ua.Container, state: ua.Container) -> dict[str, tuple[Any, Any, Any, Any]]:
-    """Return wrong arguments of an update of Adam: what is wrong -> the error, and the three of them."""
+    """Return wrong arguments of an update of Adam: description -> the error, and the three of them."""
     integers = params.set_at({"bias": ua.zeros(4, dtype="int64")})
     return {
         "a leaf less": (StructureError, params, gradient.prune("bias"), state),

@@ -16,7 +16,7 @@ from ..oracle import as_numpy
 from .oracle import cosine
 
 optim = ua.optim
-# Name -> the schedule, and what it is by hand.
+# Name -> the schedule, and its formula by hand.
 SCHEDULES: dict[str, tuple[Any, Callable[[int], float]]] = {
     "constant": (optim.constant(0.5), lambda n: 0.5),
     "warmup": (optim.warmup(1.0, 5, start=0.25), lambda n: 0.25 + 0.75 * min(n, 5) / 5),

@@ -36,7 +36,7 @@ def made(folder: Path) -> Path:
 
 
 def installed(root: Path, site: Path) -> Path:
-    """Install a package into a folder as users do, by pip; what it depends on is installed already."""
+    """Install a package into a folder as users do, by pip; its dependencies are installed already."""
     options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check")
     command = [sys.executable, "-m", "pip", "install", *options, "--target", str(site), str(root)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

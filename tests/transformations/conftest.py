@@ -1,4 +1,4 @@
-"""What the tests of derivatives and batches share."""
+"""Shared fixtures of the tests of derivatives and batches."""
 
 from __future__ import annotations
 

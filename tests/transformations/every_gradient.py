@@ -1,7 +1,7 @@
 """Gradients of every declared function by every parameter that takes an array or a number, beside finite differences.
 
 ``python -m tests.transformations.every_gradient BACKEND COUNT SEED`` draws that many of them, with other values each
-time, and prints what differs.
+time, and prints the differences.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from unifyarr.testing.cases.table import IMAGES, KERNELS, SIGNALS, A, B, Q, V
 from ..functions.calls import CALLS, PUBLIC, SEVERAL, Case, case, find
 from .through import engines
 
-# Calls with more arguments than others have, or with what has derivatives.
+# Calls with more arguments than others, or with differentiable ones.
 MORE: dict[str, list[Case]] = {
     "arange": [case(0.25, 4.1, 0.75), case(3.6)],
     "asarray": [case([0.5, 1.5]), case([[0.5, 2], [A[0, :2], [1, 2.5]]][1]), case(A)],
@@ -92,18 +92,18 @@ MORE: dict[str, list[Case]] = {
     "nn.softplus": [case(A, beta=1.5)],
 }
 
-# What a function takes is made of the values so, where it needs more than that they are numbers.
+# Preparation of arguments that need more than arbitrary numbers.
 PREPARED: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("linalg.cholesky", "linalg.eigh", "linalg.eigvalsh"), lambda x: (x + x.mT) / 2),
 }
-# What is looked at of results that each engine finds in another order, or with other signs.
+# The compared part of results whose order or signs depend on the engine.
 PARTS: dict[str, Callable[[Any], Any]] = {
     "linalg.eig": lambda result: ua.sum(result[0] ** 3),
     "linalg.eigvals": lambda result: ua.sum(result**3),
     "linalg.eigh": lambda result: (result[0], abs(result[1])),
     "linalg.svd": lambda result: result[1],
 }
-# Constants by their nature, by which there's no derivative: tolerances, corrections, rates, and what stands for one.
+# Constants by their nature, without a derivative: tolerances, corrections, rates, and stand-ins for them.
 CONSTANT: dict[str, tuple[int | str, ...]] = {
     **dict.fromkeys(("cov", "std", "var", "nanstd", "nanvar"), ("correction",)),
     "interp": ("left", "right", "period"),
@@ -132,7 +132,7 @@ MISSING: dict[tuple[str, str], tuple[str, ...]] = {
     ("backend=torch", "forward"): ("scatter[2] by 0", "scatter[2] by 2", "segment_prod"),
     ("jax", "both"): ("nextafter", "linalg.eig", "scatter[2] by 2", "segment_prod"),
 }
-# What is constant by its meaning, whatever differences show, or is one of a few values.
+# Constants by their meaning, whatever differences show, or parameters with few values.
 NO_DERIVATIVES = {("stop_gradient", "x"), ("linalg.matrix_norm", "ord")}
 
 Place = tuple[int | str, ...]
@@ -171,7 +171,7 @@ class Drawn:
         for leaf in flatten(PARTS.get(self.name, lambda result: result)(result))[0]:
             for part in _real_parts(leaf):
                 weights = np.cos(np.arange(part.size, dtype=float)).reshape(part.shape)
-                # What is beyond all numbers has no differences.
+                # Infinite results have no differences.
                 total = total + ua.sum(ua.where(ua.isfinite(part), part, 0) * weights)
         return total
 
@@ -286,12 +286,12 @@ def by_differences(drawn: Drawn) -> np.ndarray:
     return found
 
 
-# What says that there's no derivative: also where the engine says it.
+# Errors that say that there's no derivative: also the engine's.
 REFUSALS = (LostDerivativeError, NotImplementedError)
 
 
 def check(drawn: Drawn, engine: str | None, *, forward: bool = False, as_list: bool = False) -> str | None:
-    """Return what is wrong with a gradient on the current backend, ``None`` if it's right."""
+    """Return the error in a gradient on the current backend, ``None`` if it's right."""
     refusal = refusal_of(drawn, engine, forward)
     found = _difference(drawn, engine, forward, as_list)
     if (found is not None and found.startswith("refused")) == (refusal is not None):
@@ -335,7 +335,7 @@ def main(backend: str, count: int, seed: int) -> int:
             drawn = draw(*chance.choice(choices), chance.randrange(2**32))
             engine = chance.choice(engines(backend))
             forward, as_list = chance.random() < 0.5, chance.random() < 0.25 and drawn.value.ndim > 0
-            # What is written is no list.
+            # A written argument is no list.
             as_list = as_list and drawn.name != "nn.batch_norm"
             complaint = check(drawn, engine, forward=forward, as_list=as_list)
             if complaint is not None:

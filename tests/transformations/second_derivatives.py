@@ -1,6 +1,6 @@
 """Second derivatives of every declared function on NumPy, beside those of JAX and differences of the first ones.
 
-``python -m tests.transformations.second_derivatives COUNT SEED`` draws so many and prints what differs from JAX. It
+``python -m tests.transformations.second_derivatives COUNT SEED`` draws so many and prints the differences from JAX. It
 tries smooth functions at special points too, up to the third derivative, beside mpmath.
 """
 
@@ -20,7 +20,7 @@ from unifyarr.errors import EngineError
 
 from .every_gradient import REFUSALS, Drawn, cases, draw, refusal_of
 
-# Of differences of gradients: draws are farther away from corners.
+# Step for differences of gradients: draws are farther away from corners.
 STEP = 1e-5
 
 
@@ -52,7 +52,7 @@ def by_jax(drawn: Drawn) -> np.ndarray:
 
 
 def complaint(drawn: Drawn, oracle: str) -> str | None:
-    """Return what is wrong with the second derivative of a call, ``None`` if it's right or refused."""
+    """Return the error in the second derivative of a call, ``None`` if it's right or refused."""
     if oracle == "jax" and refusal_of(drawn, "jax", forward=False) is not None:
         return None
     try:
@@ -62,7 +62,7 @@ def complaint(drawn: Drawn, oracle: str) -> str | None:
     try:
         found = ours(drawn)
     except REFUSALS as error:
-        # What has a first derivative has a second one.
+        # Every function with a first derivative has a second one.
         return f"refused: {error}"
     rtol, atol = (1e-7, 1e-9) if oracle == "jax" else (1e-4, 1e-5)
     # Sums of large numbers that cancel are as exact as these.
@@ -125,7 +125,7 @@ TOLERANCES = {"float64": (1e-9, 1e-7), "float32": (1e-4, 1e-2)}
 
 
 def at_special_points(name: str, dtype: str, backend: str = "numpy", *, third: bool = True) -> list[str]:
-    """Return what is wrong with derivatives of a smooth function, taken backwards, and forwards over backwards."""
+    """Return errors in derivatives of a smooth function, in reverse mode, and forward over reverse."""
     exact, is_inside = SMOOTH[name]
     space, _, last = name.rpartition(".")
     function = getattr(getattr(ua, space) if space else ua, last)

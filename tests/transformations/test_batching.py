@@ -1,4 +1,4 @@
-"""Batches beside loops: which axes are mapped, and what the function may write."""
+"""Batches beside loops: mapped axes, and allowed writes."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_a_write_changes_no_layout(backend: str) -> None:
 
     def function(x: ua.Array) -> ua.Array:
         x[0] = 1.0
-        # Of what isn't contiguous it's a copy.
+        # If the array isn't contiguous, it's a copy.
         flat = ua.reshape(x, (-1,))
         flat += 2
         return ua.sum(x**2)

@@ -1,4 +1,4 @@
-"""``checkpoint``: the same values and derivatives, with what was computed computed again, and less memory."""
+"""``checkpoint``: the same values and derivatives, with values recomputed, and less memory."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_derivatives_are_those_of_the_function(backend: str, derivative: str, wa
         counted[name] = calls
     for one, other in zip(*(flatten(each)[0] for each in found.values()), strict=True):
         assert_same(one, np.asarray(other), rtol=1e-12, atol=1e-12)
-    # What it writes is written once.
+    # Its writes happen once.
     assert_same(counted["held"], np.asarray(counted["as it is"]))
 
 
@@ -176,7 +176,7 @@ def test_it_takes_less_memory(loss: Any, most: int) -> None:
     peaks, gradients = [], []
     for hold in (ua.checkpoint, lambda f: f):
         gradient = ua.grad(loss(hold))
-        # What a first call keeps for later ones is no memory of its own.
+        # Caches of a first call don't count as its memory.
         gradient(x)
         tracemalloc.start()
         try:
@@ -200,7 +200,7 @@ def test_what_is_computed_again_is_not_merged_with_the_first(backend: str) -> No
         program = ua.compile(ua.grad(_chain(hold, layer)))
         gradients.append(program(ua.ones((100, 100))))
         (memory,) = program.memory().programs
-        # XLA decides by itself what it keeps.
+        # XLA decides itself which values it keeps.
         peaks.append([memory.peak_before, memory.peak_after] if has(backend, "writes") else [memory.peak_before])
     assert_same(gradients[0], np.asarray(gradients[1]), rtol=1e-9, atol=1e-12)
     for one, other in zip(*peaks, strict=True):

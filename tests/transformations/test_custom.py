@@ -21,7 +21,7 @@ WAYS: dict[str, Function] = {"eager": lambda f: f, "compiled": ua.compile}
 
 
 def tripled_by_vjp() -> tuple[Function, list[str]]:
-    """Return ``x**3 * y`` with twice its derivative by ``x``, and a list of what was called."""
+    """Return ``x**3 * y`` with twice its derivative by ``x``, and a list of the calls."""
     calls: list[str] = []
 
     @ua.custom_vjp
@@ -67,7 +67,7 @@ def tripled_by_jvp() -> tuple[Function, list[str]]:
 
 
 KINDS = {"vjp": tripled_by_vjp, "jvp": tripled_by_jvp}
-# What each derivative of the sum of it is, by x, where y is 2.
+# The derivatives of its sum, by x, where y is 2.
 EXPECTED: dict[str, tuple[Callable[[Function], Function], np.ndarray]] = {
     "value": (lambda f: lambda x, y: f(x, y), 2 * X**3),
     "grad": (lambda f: ua.grad(lambda x, y: ua.sum(f(x, y))), 12 * X**2),
@@ -291,7 +291,7 @@ def test_in_batches(backend: str, kind: str, compiled: bool) -> None:
         (ua.vmap(ua.grad(declared)), slope),
         (ua.grad(lambda x: ua.sum(ua.vmap(declared)(x))), slope),
         (ua.jacobian(ua.vmap(declared)), slope[:, None] * np.eye(2)[..., None]),
-        # What isn't mapped is one array for all elements.
+        # An unmapped argument is one array for all elements.
         (ua.grad(lambda x: ua.sum(ua.vmap(lambda row: row * declared(x))(x))), of_all),
     ]
     for program, expected in programs:

@@ -78,7 +78,7 @@ def test_a_batch_in_a_derivative_calls_it_once(backend: str, kind: str, way: str
     np.testing.assert_allclose(as_numpy(found[0]), OF_X)
     np.testing.assert_allclose(as_numpy(found[1]), X.sum(1))
     assert len(calls) <= 3
-    # What all elements share has the sum of their cotangents.
+    # A shared argument has the sum of the elements' cotangents.
     shared = ua.grad(lambda x, y: ua.sum(ua.vmap(row, (0, None))(x, y)), (0, 1))
     found = WAYS[way](shared)(ua.asarray(X), ua.asarray(2.0))
     np.testing.assert_allclose(as_numpy(found[0]), np.full((2, 3), 15.0))

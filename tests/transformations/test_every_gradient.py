@@ -49,7 +49,7 @@ def test_every_function_of_floating_point_arrays_is_called() -> None:
     assert len(called) > 200
 
 
-# What these give, or how much of it, depends on values, which a trace doesn't know.
+# Their results, or the lengths, depend on values, which a trace doesn't know.
 OF_VALUES = {"arange", "trim_zeros", "unique_values", "segment_max", "segment_mean", "segment_min", "segment_prod"}
 OF_VALUES |= {"segment_sum", "histogram[2]", "linalg.pinv[1]"}
 

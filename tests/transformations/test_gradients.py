@@ -1,4 +1,4 @@
-"""Derivatives: of which arguments, in which structure, and what the function may write."""
+"""Derivatives: the arguments, the structure, and allowed writes."""
 
 from __future__ import annotations
 

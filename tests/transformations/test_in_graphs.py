@@ -46,7 +46,7 @@ def assert_equal_trees(found: Any, expected: Any) -> None:
 
 
 def assert_as_eager(make: Callable[[], tuple[Callable[..., Any], Any]], calls: int = 2, **options: Any) -> None:
-    """Assert that a function does compiled what it does otherwise.
+    """Assert that a compiled function agrees with the eager one.
 
     ``make`` returns a function, and a nest of its arguments and of what else it may write, which begins with these.
     """

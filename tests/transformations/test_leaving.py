@@ -1,4 +1,4 @@
-"""What happens to a derivative where values leave their engine: it's right, or an error says that it would be lost."""
+"""Derivatives where values leave their engine: they are right, or an error says that one would be lost."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_what_computes_on_the_host_refuses_to_lose_a_derivative(backend: str, na
             ua.jvp(function, (ua.asarray(X),), (ua.ones(3),), backend=engine)
         with pytest.raises(LostDerivativeError, match="stop_gradient"):
             ua.hessian(function, backend=engine)(ua.asarray(X))
-    # Outside of derivatives, and of what is none, nothing is lost.
+    # Nothing is lost outside of derivatives, and for constants.
     ON_THE_HOST[name](ua.asarray(X))
     constant = ua.grad(lambda v: function(ua.stop_gradient(v)) + ua.sum(v))(ua.asarray(X))
     np.testing.assert_array_equal(as_numpy(constant), np.ones(3))
@@ -197,7 +197,7 @@ def test_what_a_program_asks_for_is_a_constant(backend: str) -> None:
         assert "0.75" in str(v)
         assert pickle.dumps(v)
         assert ua.Container(v=v).diff(ua.Container(v=v)) == {}
-        # Integers, and what is true, have no derivative.
+        # Integers and bools have no derivative.
         assert np.argmax(v) == 2
         assert np.shape(v) == (3,)
         assert np.all(np.isfinite(v))
@@ -296,7 +296,7 @@ def test_more_than_a_number_is_refused(backend: str) -> None:
         for several in (x, x.native, X):
             with pytest.raises(ShapeError, match=f"{name}.* is a number or a 0-d array"):
                 call(several)
-        # What holds one element is no number either.
+        # An array with one element is no number either.
         with pytest.raises(ShapeError, match=name):
             call(x[:1])
 

@@ -1,4 +1,4 @@
-"""``linearize`` and ``hvp``, what outlives the derivative in which it was made, and derivatives in several threads."""
+"""``linearize`` and ``hvp``, objects that outlive their derivative, and derivatives in several threads."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_an_array_that_outlives_its_derivative_says_so(backend: str, use: str) -
         return ua.sum(y)
 
     ua.grad(function)(x)
-    # What is told of it is what it was.
+    # Its metadata are unchanged.
     assert kept["array"].tolist() == [1.0, 4.0]
     with pytest.raises((TraceError, BackendMismatchError), match=r"outlived|made inside"):
         USES[use](kept["array"], kept, x)

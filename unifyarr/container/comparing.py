@@ -12,7 +12,7 @@ from .._core.arrays.ownership import read
 from .._core.engines.tracing import current
 from .tree import Tree, order_of
 
-# Of these nothing is deeper.
+# Leaves, which nothing is nested in.
 _ARRAYS = frozenset({Array})
 
 
@@ -23,7 +23,7 @@ def _what(x: Any, types: bool) -> str:
 
 
 def _is_alike(first: Any, second: Any) -> bool:
-    # Whether two of one type are surely alike: nodes of arrays alone are told quickly.
+    # A quick check whether two objects of one type are surely alike, for nodes that hold arrays only.
     if not isinstance(first, Tree):
         return True
     if first._container_type is not second._container_type:
@@ -37,7 +37,7 @@ def _is_alike(first: Any, second: Any) -> bool:
 def differences(first: Any, second: Any, path: str = "", *, types: bool = False) -> Iterator[tuple[str, str, str]]:
     """Yield the paths at which two nests differ, and a description of the item of each there.
 
-    With ``types``, arrays of different shapes or dtypes differ too, and what one nest lacks is told leaf by leaf.
+    With ``types``, arrays of different shapes or dtypes differ too, and missing parts are reported leaf by leaf.
     """
     if not types and type(first) is type(second) and _is_alike(first, second):
         return
@@ -69,7 +69,7 @@ def _is_one_node(first: Tree, second: Tree, types: bool) -> bool:
 
 
 def _told(x: Any, path: str, types: bool) -> Iterator[tuple[str, str]]:
-    # What stands at a path, or at each leaf below it.
+    # The value at a path, or at each leaf below it.
     if not types or not isinstance(x, Tree) or not x._items:
         yield path, _what(x, types)
         return
@@ -93,7 +93,7 @@ def agree(first: Array | None, second: Array | None, rtol: float, atol: float) -
 def _values(first: Array, second: Array) -> tuple[np.ndarray, np.ndarray]:
     natives, backends = [read(first), read(second)], (first._backend, second._backend)
     if backends[0] is backends[1] and not backends[0].has_values:
-        # What they have in common is computed once.
+        # Common parts of lazy arrays are computed once.
         natives = [*backends[0].compute(natives)]
     one, other = (backend.to_numpy(native) for backend, native in zip(backends, natives, strict=True))
     return one, other

@@ -48,7 +48,7 @@ class Container(Operators, Tree):
 
     Notes
     -----
-    A name is an attribute (``c.weight``) and a key (``c["weight"]``); a path names what is deeper
+    A name is an attribute (``c.weight``) and a key (``c["weight"]``); a path names nested values
     (``c["layers/0/weight"]``). A list or a tuple in the nest is a container too, which counts, slices and iterates as
     a sequence. A function of a container is a container of its values for the leaves; several containers in one call
     have the same structure, and an array beside one goes with each leaf. ``out=`` may be a container, whose leaves are
@@ -243,7 +243,7 @@ class Container(Operators, Tree):
         ----------
         patterns
             Paths in which a name may have the wildcards ``*``, ``?`` and ``[...]`` of file names. A name ``**`` stands
-            for any number of names. What names a node selects all leaves in it.
+            for any number of names. A pattern that matches a node selects all its leaves.
 
         Raises
         ------
@@ -317,7 +317,7 @@ class Container(Operators, Tree):
         return {path: pair for path, pair in pairs.items() if not agree(*pair, rtol, atol)}
 
     def diff_structure(self, other: Container, /) -> dict[str, tuple[str, str]]:
-        """Return the paths at which names, lengths, shapes or dtypes of two containers differ, and what stands there.
+        """Return the paths at which names, lengths, shapes or dtypes of two containers differ, and both values there.
 
         Values aren't read; ``diff`` compares them.
 
@@ -454,8 +454,8 @@ class Container(Operators, Tree):
     def _each(
         self, function: Callable[..., Any], way: str, others: Sequence[Any], *, with_path: bool = False
     ) -> dict[str, Any]:
-        # What a function returns for each leaf, called in the order of the leaves. Containers of one structure have one
-        # way. The names keep their order.
+        # Apply a function to each leaf, in the order of the leaves. The traversal is shared by containers of one
+        # structure. The names keep their order.
         items = self._items
         found = items.copy()
         alone = not others and not with_path

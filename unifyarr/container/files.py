@@ -20,7 +20,7 @@ from . import archives as _archives
 from .replacing import replacing
 from .tree import DEEPEST, Tree
 
-# The entry (in a header: the key) for what names alone don't tell: the structure, and dtypes unknown to NumPy.
+# The entry (in a header: the key) for facts that names alone don't hold: the structure, and dtypes unknown to NumPy.
 _STRUCTURE = "__unifyarr__"
 # The most bytes of a path: an archive stores the length of a name, with its ending, in 16 bits.
 _LONGEST = 65_000
@@ -158,7 +158,7 @@ def _of_dtype(path: str, name: str, x: np.ndarray, dtype: str | None) -> np.ndar
 
 
 def _write_npz(path: str, arrays: dict[str, np.ndarray], structure: str) -> None:
-    # What NumPy has no name for in a header is written as plain bytes.
+    # Dtypes that have no name in NumPy's headers are written as plain bytes.
     plain = {name: x if is_numpys(x.dtype) else x.view(f"V{x.itemsize}") for name, x in arrays.items()}
     _archives.write(path, {_STRUCTURE: np.frombuffer(structure.encode(), np.uint8), **plain})
 

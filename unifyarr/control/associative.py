@@ -24,7 +24,7 @@ def associative_scan(function: Callable[[Any, Any], Any], xs: Any, *, reverse: b
     ----------
     function
         A function of two nests of arrays, which have several elements along ``axis`` each, and are combined pair by
-        pair. It returns such a nest of the same dtypes. It must be associative, or what it gives depends on the length.
+        pair. It returns such a nest of the same dtypes. It must be associative, or the result depends on the length.
     xs
         Arrays of one length along ``axis``, in a nest.
     reverse
@@ -60,7 +60,7 @@ def associative_scan(function: Callable[[Any, Any], Any], xs: Any, *, reverse: b
         arrays = [ua.flip(x, axis=0) for x in arrays]
 
     def combine(first: list[Array], second: list[Array]) -> list[Array]:
-        # It may write to what it's passed.
+        # The function may write to its arguments.
         pair = [nest.like([ua.moveaxis(x.copy(), 0, axis) for x in each]) for each in (first, second)]
         found = TypedNest(function(*pair), "what the function of associative_scan() returns")
         found.check_same(TypedNest(pair[0], "what it is passed"))

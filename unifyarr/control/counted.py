@@ -24,7 +24,7 @@ from .staging import hidden_among
 def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
     """Carry values through a loop over integers.
 
-    It does what this loop does::
+    It is equivalent to this loop::
 
         for i in range(start, stop):
             carry = body(i, carry)
@@ -37,11 +37,11 @@ def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any
     start, stop
         Integers, or 0-d arrays of integers.
     body
-        A function of the integer, a 0-d array of the default integer dtype, and of what is carried. It returns what is
-        carried on, of the same structure, shapes and dtypes. It may write to what it's passed, which is its own, and to
+        A function of the integer, a 0-d array of the default integer dtype, and of the carry. It returns the
+        next carry, of the same structure, shapes and dtypes. It may write to its arguments, which are copies, and to
         arrays from outside.
     carry
-        What the first step is passed: an array, a number, which becomes an array, or a nest of these.
+        The first step's carry: an array, a number, which becomes an array, or a nest of these.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def _bound(value: Any, name: str) -> Any:
 
 
 def _counter(value: Any, carry: TypedNest) -> Any:
-    """Return an integer as an array of the default integer dtype, on the backend and device of what is carried."""
+    """Return an integer as an array of the default integer dtype, on the backend and device of the carry."""
     (counter,) = TypedNest(value, "the counter of fori_loop()", carry.arrays).arrays
     return ua.astype(counter, default_dtype(int, counter._backend)) if isinstance(value, Array) else counter
 

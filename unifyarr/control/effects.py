@@ -133,9 +133,9 @@ def _effect(name: str, text: str, args: Any, kwargs: Any, *condition: Any) -> No
     natives: list[Any] = []
 
     def noted(x: Any, is_condition: bool = False) -> Any:
-        """Return what stands for a leaf, whose native is noted if it has to be computed first."""
+        """Return the placeholder of a leaf, whose native is noted if it has to be computed first."""
         if isinstance(x, Array) and x._backend is not handle:
-            # Of another engine than what is traced: it's known now.
+            # It is of another engine than the trace: its value is known now.
             x = x._backend.to_numpy(read(x))
         if isinstance(x, Array):
             natives.append(read(x))
@@ -156,7 +156,7 @@ def _effect(name: str, text: str, args: Any, kwargs: Any, *condition: Any) -> No
 
 
 def _taken(leaf: Any) -> Any:
-    """Return what stands for a leaf in the running trace, which has no values of its own."""
+    """Return the symbolic array of a leaf in the running trace."""
     if type(leaf) is WeakFloat:
         return take(ua.asarray(leaf))
     x = take(leaf)

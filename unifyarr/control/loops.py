@@ -35,7 +35,7 @@ def scan(
 ) -> tuple[Any, Any]:
     """Carry values through a loop over the rows of arrays, and stack what each step gives beside.
 
-    It does what this loop does::
+    It is equivalent to this loop::
 
         results = []
         for x in xs:
@@ -48,11 +48,11 @@ def scan(
     Parameters
     ----------
     function
-        A function of what is carried and of a row of ``xs``, which returns a pair: what is carried on, of the same
-        structure, shapes and dtypes, and a result, a nest of arrays or ``None``. It may write to what it's passed,
-        which is its own, and to arrays from outside, which have their new values after the loop.
+        A function of the carry and of a row of ``xs``, which returns a pair: the next carry, of the same
+        structure, shapes and dtypes, and a result, a nest of arrays or ``None``. It may write to its arguments,
+        which are copies, and to arrays from outside, which have their new values after the loop.
     carry
-        What the first step is passed: an array, a number, which becomes an array, or a nest of these.
+        The first step's carry: an array, a number, which becomes an array, or a nest of these.
     xs
         Arrays of one length along their first axis, in a nest; or ``None``, with ``length``.
     length
@@ -107,7 +107,7 @@ def looped(
     reverse: bool = False,
     unroll: int | bool = 1,
 ) -> tuple[Any, Any]:
-    """Return what ``scan`` returns; ``what`` is the function that the user called."""
+    """Compute ``scan``; ``what`` is the function that the user called."""
     check_callable(function, what)
     rows = TypedNest(xs, f"what {what} loops over")
     before = TypedNest(carry, f"the carry of {what}", rows.arrays)
@@ -131,7 +131,7 @@ def looped(
         again = functools.partial(looped, function, carry, xs, length, what, reverse=reverse, unroll=unroll)
         return staged(again, hidden)  # type: ignore[no-any-return]
     if trace is None and not length:
-        # What the results are only a trace tells, which runs nothing.
+        # Only a trace, which runs nothing, tells the types of the results.
         return compile(lambda carry, xs: looped(function, carry, xs, 0, what))(carry, xs)
     if trace is None:
         # Functions of ours may say that they write to nothing, and return new arrays alone.
@@ -173,7 +173,7 @@ def _unrolled(
     reverse: bool,
     count: int,
 ) -> tuple[list[Array], list[Array]]:
-    """Return what the node of a loop gives, ``count`` steps of which are one; the steps left over come after it."""
+    """Build the loop with ``count`` steps unrolled into one; the remaining steps come after it."""
     whole, carried = length // count, len(carry)
     end = whole * count
 
@@ -206,7 +206,7 @@ def _unrolled(
 
 
 def own(x: Array) -> Array:
-    """Return a copy in C order, which is what a step is passed."""
+    """Return a C-contiguous copy, as steps are passed."""
     made = ua.empty_like(x)
     made[...] = x
     return made
@@ -223,7 +223,7 @@ def _carried_on(new: Sequence[Array], state: Sequence[Array]) -> list[Array]:
 def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Any) -> Any:
     """Carry values through a loop as long as a condition holds.
 
-    It does what this loop does::
+    It is equivalent to this loop::
 
         while condition(carry):
             carry = body(carry)
@@ -236,12 +236,12 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
     Parameters
     ----------
     condition
-        A function of what is carried, which returns a bool or a 0-d array of dtype bool. It writes to nothing outside.
+        A function of the carry, which returns a bool or a 0-d array of dtype bool. It writes to nothing outside.
     body
-        A function of what is carried, which returns what is carried on, of the same structure, shapes and dtypes. It
-        may write to what it's passed, which is its own, and to arrays from outside.
+        A function of the carry, which returns the next carry, of the same structure, shapes and dtypes. It
+        may write to its arguments, which are copies, and to arrays from outside.
     carry
-        What the first step is passed: an array, a number, which becomes an array, or a nest of these.
+        The first step's carry: an array, a number, which becomes an array, or a nest of these.
 
     Returns
     -------
@@ -286,6 +286,6 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
             return staged(functools.partial(while_loop, condition, body, before.like(state)), hidden)
         if not bool(goes_on):
             return before.like(state)
-        # What an engine computes later would otherwise be computed from the beginning at each look.
+        # Otherwise a lazy engine would compute from the beginning at each read.
         state = _carried_on(step(*state), state)
         persist(*state)

@@ -30,7 +30,7 @@ class Staging(Trace):
 
 
 def staged(function: Callable[[], Any], like: Array) -> Any:
-    """Return what a function returns, traced and then run where arrays like one are; it makes its writes."""
+    """Return the result of a function that is traced and then run where arrays like one are, with its writes."""
     backend = like._backend
     leaves, spec = flatten(((), {}))
     made = trace_call(function, leaves, spec, Staging(Crossing(backend)))

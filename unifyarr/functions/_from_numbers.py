@@ -30,12 +30,12 @@ def entered(number: Number, backend: Handle, device: object, dtype: DType) -> Ar
 
 
 def filled(number: Number, shape: Shape, dtype: DType, device: object, backend: Handle) -> Array:
-    """Return what ``full`` does."""
+    """Compute ``full``."""
     return make_view(entered(number, backend, device, dtype), Broadcast(shape)).copy()
 
 
 def counted(numbers: tuple[Number, Number], count: int, dtype: DType, device: object, backend: Handle) -> Array:
-    """Return what ``arange`` does, with the first number and the distance of the values."""
+    """Compute ``arange``, given its first value and the step."""
     start, step = beside(numbers, dtype, device, backend)
     if is_rounded(start, dtype):
         second = (start + step).astype(dtype)

@@ -1,4 +1,4 @@
-"""What medians and quantiles have in common: which elements of a sorted array they lie between, and where.
+"""Helpers for medians and quantiles: the two sorted elements that they lie between, and the weights.
 
 Each method says where the quantile ``q`` of ``n`` elements is among them, counted from 0: at ``n q + m - 1`` with
 ``m = alpha + q (1 - alpha - beta)``, and what weight the element above that place has.
@@ -61,7 +61,7 @@ class _Steps(NamedTuple):
 
     floor: Callable[[Any], Any]
     round: Callable[[Any], Any]
-    # 1 for what is positive, and 0.
+    # 1 for positive numbers, otherwise 0.
     is_positive: Callable[[Any], Any]
 
 

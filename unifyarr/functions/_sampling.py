@@ -127,7 +127,7 @@ def _centres(length: int, count: int, step: Step, align_corners: bool) -> np.nda
 
 
 def _products(numbers: np.ndarray, step: Step) -> np.ndarray:
-    # Multiplied first, so that what is an integer becomes one.
+    # Multiplied first, so that integers stay exact.
     products: np.ndarray = numbers * step[0] / step[1]
     return products
 
@@ -162,7 +162,7 @@ def _cubic_kernel(distance: np.ndarray, free: float) -> np.ndarray:
 def _antialiased(
     length: int, centres: np.ndarray, step: Step, reach: int, kernel: Callable[[np.ndarray], np.ndarray]
 ) -> Weighted:
-    """Return what a kernel weighs that is as wide as results lie apart, and no narrower than elements do."""
+    """Return the weights of a kernel as wide as the distance of results, and at least as that of elements."""
     width = max(step[0] / step[1], 1.0)
     edges = centres + 0.5
     first = np.maximum((edges - reach * width + 0.5).astype(np.int64), 0)

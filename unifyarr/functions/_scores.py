@@ -77,7 +77,7 @@ def exclude(scores: Array, mask: Array | None, last: Array | None) -> None:
 
 def softmax(scores: Array) -> Array:
     """Return the softmax along the last axis, computed in the memory of the scores; 0 where all are -inf."""
-    # What is subtracted makes no difference: its derivative would cancel out, and take time to compile.
+    # The peak is subtracted, so its derivative cancels out, and would only take time to compile.
     constant = attempt("detach", scores)
     peak = greatest_of(scores if constant is None else constant, -1)
     del constant

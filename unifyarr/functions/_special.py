@@ -1,4 +1,4 @@
-"""What declarations of special functions share: their docstrings, and the operands that their bodies compute with."""
+"""Helpers for declarations of special functions: docstrings, and the operands of their bodies."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _SEVERAL = """
 def described(x: str = "An array of real numbers", /, **operands: str) -> Callable[[Body], Body]:
     """Put the part about parameters, results and errors into a docstring, before its examples.
 
-    ``operands`` says what the parameters are; a function of ``x`` alone is described by ``x``.
+    ``operands`` describes the parameters; for a function of ``x`` only, ``x`` describes it.
     """
     lines = (f"{name}\n        {text}" for name, text in operands.items())
     shared = _SEVERAL.format(operands="\n    ".join(lines)) if operands else _ONE.format(x=x)

@@ -1,4 +1,4 @@
-"""What the subscripts of ``einsum`` mean for operands of some shapes: a plan, made once."""
+"""The plan for the subscripts of ``einsum`` and operands of some shapes, made once."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _lengths(subscripts: str, inputs: list[Labels], shapes: tuple[Shape, ...]) -
 
 
 class Alone(Record):
-    """What is done first with one operand."""
+    """The first steps on one operand."""
 
     # Two axes of one name each, which become their diagonal, the last axis.
     diagonals: tuple[tuple[int, int], ...]
@@ -79,7 +79,7 @@ class Alone(Record):
 
 
 class Side(Record):
-    """What is done with one factor of a product; ``None`` where nothing is."""
+    """The steps on one factor of a product; ``None`` for no step."""
 
     # The axes that nothing else names.
     summed: tuple[int, ...]
@@ -96,7 +96,8 @@ class Product(Record):
     taken: tuple[int, int]
     first: Side
     second: Side
-    # What an engine with an einsum of its own is asked, which needs no transposed and reshaped arrays, and its result.
+    # The subscripts for an engine with an einsum of its own, which needs no transposes and reshapes, and the result's
+    # shape.
     subscripts: str | None
     shape: Shape
     # Without that, a product of matrices, or of elements where nothing is summed over.

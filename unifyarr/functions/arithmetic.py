@@ -1,4 +1,4 @@
-"""Elementwise functions of NumPy's that the standard lacks; ``elementwise`` says what holds for all of these."""
+"""Elementwise functions of NumPy that the standard lacks; see ``elementwise`` for their common rules."""
 
 from __future__ import annotations
 

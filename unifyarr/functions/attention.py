@@ -67,7 +67,7 @@ def scaled_dot_product_attention(
         integers that broadcasts to the leading axes. All by default. A 0-d array serves all lengths in a compiled
         function. The keys and values behind have to be finite.
     scale
-        What the products are multiplied by; ``1 / sqrt(E)`` by default.
+        Factor of the products; ``1 / sqrt(E)`` by default.
     out
         An array of the result's shape for the result.
 
@@ -171,7 +171,7 @@ def _attend(
     excluded = [mask.shape] if mask is not None else []
     excluded += [(*last.shape, 1)] if last is not None else []
     if broadcast(scores.shape, *excluded) != scores.shape:
-        # What excludes keys has an axis that the scores don't have, only the values.
+        # The mask has an axis that only the values have, and the scores lack.
         scores = broadcast_to(scores, broadcast(scores.shape, *excluded)).copy()
     exclude(scores, mask, last)
     return matmul(softmax(scores) if scores.size else scores, value, out=out)

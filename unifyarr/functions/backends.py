@@ -25,7 +25,7 @@ from ..errors import BackendFeatureError
 from ..typing import BackendName
 from . import asarray
 
-# Of the standard.
+# Versions of the standard.
 SUPPORTED_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
@@ -202,7 +202,7 @@ def shard(x: Any, sharding: Any, spec: Any = None) -> Any:
         raise BackendFeatureError(
             f"arrays of backend {backend.name!r} lie on one device each: shard() is for JAX's, x.to_backend('jax')"
         )
-    # What lies there already is shared.
+    # An array that is there already is shared.
     hand_out(array)
     made = invoke("shard", array, sharding=sharding, spec=spec, result=(array.shape, array.dtype))
     return array if made._native is array._native else made

@@ -76,7 +76,7 @@ def beta(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array:
 def betaln(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the logarithm of the absolute value of beta(a, b), which doesn't overflow.
 
-    Of two great numbers it has more digits than a difference of gammaln(). It is infinite at the poles of beta().
+    For two large numbers it is more accurate than a difference of gammaln(). It is infinite at the poles of beta().
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _is_pole(x: Array) -> Array:
 
 
 def _correction(x: Array) -> Array:
-    """Return what gammaln() is more than Stirling's formula, for great numbers."""
+    """Return the difference of gammaln() and Stirling's formula, for large numbers."""
     inverse = divide(1, x)
     step = square(inverse)
     total = multiply(step, _STIRLING[-1])
@@ -166,7 +166,7 @@ def _betaln(a: Array, b: Array) -> Array:
     is_great = logical_and(greater_equal(more, _GREAT), greater_equal(add(less_, more), _GREAT))
     is_great = logical_and(is_great, is_regular)
     both = logical_and(is_great, greater_equal(less_, _GREAT))
-    # What is chosen for the others keeps every formula, and its derivative, finite.
+    # Safe values for the other elements keep every formula, and its derivative, finite.
     is_other = logical_or(is_great, logical_not(is_regular))
     first, second = where(is_other, 1, less_), where(is_other, 1, more)
     small = subtract(add(gammaln(first), gammaln(second)), gammaln(add(first, second)))

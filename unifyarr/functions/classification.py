@@ -261,8 +261,8 @@ def _picked(x: Array, index: Array, axis: int) -> Array:
     found = attempt("log_softmax", x, axis=axis, result=(x.shape, x.dtype))
     if found is not None:
         return take_along_axis(found, index, axis=axis)
-    # Compute the logarithms only of the picked classes. What is picked first is the last to add to the gradient, which
-    # has its memory by then.
+    # Compute the logarithms only of the picked classes. Picking first makes its gradient the last one to be added, when
+    # memory is free for it.
     picked = take_along_axis(x, index, axis=axis)
     greatest, total = total_of(x, axis)
     return subtract(subtract(picked, greatest), total)

@@ -77,7 +77,7 @@ def _factorials(x: Array) -> Array:
 def comb(x: Array, k: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute in how many ways k of x things can be taken: 0 where k is greater than x, or one of them is negative.
 
-    Of integers, results below 2 ** 45 are exact.
+    For integers, results below 2 ** 45 are exact.
 
     Examples
     --------

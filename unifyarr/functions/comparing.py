@@ -1,4 +1,4 @@
-"""Whether arrays are equal, and whether they are nearly so."""
+"""Comparisons of whole arrays, exact and approximate."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def isclose(
     finite: Any
     missing: Any
     if type(x2) in _NUMBERS and type(rtol) in _REAL and isinstance(x1, Array):
-        # Scalars are weak, and so is what is computed from them.
+        # Scalars are weak, and so are results computed from them.
         wanted = weak + 0.0
         # An infinity less itself is NaN.
         finite, missing, size = wanted - wanted == 0, wanted != wanted, builtins.abs(wanted) * rtol

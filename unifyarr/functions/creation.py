@@ -52,7 +52,7 @@ def default_dtype(kind: type, backend: Handle) -> DType:
 
 
 def native_device(device: object, backend: Any) -> Any:
-    """Return the backend's own device for what a user names."""
+    """Return the backend's own device for a user's device."""
     return None if device is None else backend.as_device(device)
 
 
@@ -165,13 +165,13 @@ def array(
     Parameters
     ----------
     obj
-        What to make an array of: as ``asarray`` takes it.
+        The data, as ``asarray`` takes them.
     dtype
         The dtype; by default that of ``obj``.
     device
         The device; by default that of ``obj`` or of the backend.
     copy
-        ``None`` and ``False`` mean what they mean to ``asarray``.
+        ``None`` and ``False`` mean the same as for ``asarray``.
     backend
         The backend, by name.
     chunks
@@ -310,7 +310,7 @@ _IN_MEMORY = frozenset({np.ndarray, list, tuple, float, int, bool, complex})
 
 
 def _read_later(obj: object, named: Handle | None, device: object, copy: bool | None) -> Array | None:
-    # What is in a file isn't shared memory: it's read when it's computed, unless the caller wants its values of now.
+    # The content of a file isn't shared memory: it's read when it's computed, unless the caller wants a copy now.
     return None if copy else convert.read_later(obj, named or current(), device)
 
 

@@ -32,7 +32,7 @@ def astype(
     x
         An array.
     dtype
-        The dtype, in any spelling. Floating-point numbers lose what stands after the point in integers; complex numbers
+        The dtype, in any spelling. Floating-point numbers are truncated to integers; complex numbers
         that aren't zero are true.
     copy
         ``True`` copies always; ``False`` and ``None`` return ``x`` itself where it has the dtype already.
@@ -164,7 +164,7 @@ class finfo:
 
 
 def _info(name: str, dtype: DType) -> Any:
-    # What NumPy has no dtype of its own for is described by the package that has.
+    # Dtypes that NumPy lacks are described by ``ml_dtypes``.
     import ml_dtypes
 
     return getattr(ml_dtypes, name)(dtype.dtype)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def compute(*arrays: ArrayLike) -> Any:
     """Compute the values of arrays, all at once, into the memory of this process.
 
-    That changes no value, so that a program does the same with it and without it, on every backend. A lazy engine
-    (dask) computes what the arrays have in common once, and each array has its values from then on: a look at them, and
-    what is computed from them, begins there. On other engines nothing happens.
+    Values don't change, so a program gives the same results with it and without it, on every backend. A lazy engine
+    (dask) computes common parts of the arrays once, and keeps the values in each array: later reads and computations
+    start from them. On other engines nothing happens.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def persist(*arrays: ArrayLike) -> Any:
     """Compute the values of arrays, all at once, and keep them where that is done, in place.
 
     As ``compute``, but chunks that a cluster has computed stay in the memory of its workers. Call it in a loop that
-    looks at values: what is computed next begins with the values, and not with the history of the array. Views of the
-    array see the same.
+    reads values: later computations start from the values, and not from the history of the array. Views of the array
+    see the same.
 
     Parameters
     ----------

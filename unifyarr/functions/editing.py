@@ -132,11 +132,11 @@ def insert(
     x
         An array.
     obj
-        Before which: an integer, a slice, several integers, or an array of integers or bools whose values are known.
-        They count in ``x``.
+        Positions in ``x`` to insert before: an integer, a slice, several integers, or an array of integers or bools
+        whose values are known.
     values
         An array that casts to the dtype of ``x``, or a scalar: for one integer any number of parts, the first axis
-        counting them; for several integers what broadcasts to as many parts.
+        counting them; for several integers, an array that broadcasts to as many parts.
     axis
         The axis; ``None`` flattens the array.
     out

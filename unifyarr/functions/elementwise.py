@@ -869,7 +869,7 @@ def clip(
         An array of any shape.
     min, max
         Arrays or scalars that broadcast with ``x``; without one, there is no limit on that side, nor by an integer
-        beyond what the dtype of ``x`` holds. Where ``min`` is greater than ``max``, the result is ``max``.
+        out of range of the dtype of ``x``. Where ``min`` is greater than ``max``, the result is ``max``.
     out
         An array of the broadcast shape for the result.
 

@@ -113,7 +113,7 @@ def logsumexp(
 
 
 def greatest_of(x: Array, axis: int | tuple[int, ...]) -> Array:
-    """Return the maximum along axes, which stay: a constant to derivatives, since what is subtracted cancels out.
+    """Return the maximum with ``keepdims``, as a constant to derivatives, since it cancels out when subtracted.
 
     It's -inf if a length that isn't known turns out to be 0.
     """

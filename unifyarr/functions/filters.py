@@ -132,7 +132,7 @@ def _recursion() -> Callable[[Array, Array], Array]:
 
 
 def _state(b: Array, a: Array, x: Array, y: Array, state: Array) -> Array:
-    """Return what samples, results and the state before add to later results: element ``i`` to that of ``i`` later."""
+    """Return the part of later results due to samples, results and the old state: element ``i`` is for ``i`` later."""
     count, after = len(x), zeros_like(state)
     after[: max(len(state) - count, 0)] = state[count:]
     for k in range(1, len(state) + 1):

@@ -1,4 +1,4 @@
-"""Windows laid out as columns, and columns added up to what they are windows of."""
+"""Windows laid out as columns, and columns added up to the array of their windows."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def fold(
     output_size
         The lengths of the image's axes: an integer for all of them, or one for each.
     window, stride, padding, dilation
-        Those of ``unfold``. What lies in the padding is lost.
+        Those of ``unfold``. Elements in the padding are dropped.
     out
         An array of the result's shape for the result.
 
@@ -162,5 +162,5 @@ def fold(
         for place, key in windows.taps(count):
             total[(..., *key)] += columns[(..., *place, *behind)]
     result = windows.crop(total)
-    # What is cut off would stay in memory with a view.
+    # A view would keep the cut-off part in memory.
     return result.astype(x.dtype, copy=result is not total)

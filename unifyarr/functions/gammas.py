@@ -45,8 +45,8 @@ def gammaln(x: Array, /, *, out: Array | None = None) -> Array:
 def digamma(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute the derivative of gammaln().
 
-    Of 0 it is the infinity of the other sign, and of negative integers NaN. Near its zeros the error is that of
-    numbers near 1.
+    At 0 it is the infinity of the other sign, and at negative integers NaN. Near its zeros the absolute error is that
+    of numbers near 1.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def polygamma(n: int | Array, x: Array, /, *, out: Array | None = None) -> Array
     Returns
     -------
     Array
-        A new array of the broadcast shape and the dtype of ``x``, or ``out``. Of negative numbers, as in SciPy, it is
+        A new array of the broadcast shape and the dtype of ``x``, or ``out``. For negative numbers, as in SciPy, it is
         NaN or infinite if the order isn't 0. In an array of orders a negative one gives NaN.
 
     Raises

@@ -1,4 +1,4 @@
-"""What functions say to those that take their derivatives."""
+"""Information for transformations that take derivatives of functions."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def variable(
     Parameters
     ----------
     x
-        An array, or data, of any shape: its values are copied. Of a container, every leaf becomes one.
+        An array, or data, of any shape: its values are copied. In a container, every leaf becomes a variable.
     dtype
         The dtype; by default that of ``x``.
     device
@@ -172,7 +172,8 @@ def put_along_axis(x: Target, indices: ArrayLike, values: ArrayLike, /, *, axis:
     indices
         An array of integers of as many dimensions, which broadcasts with ``x`` but for ``axis``.
     values
-        An array or a scalar that broadcasts to the shape of ``indices``. Of several values for one element one stays.
+        An array or a scalar that broadcasts to the shape of ``indices``. If an element gets several
+        values, one of them stays.
     axis
         The axis; ``None`` takes indices into the flattened array.
 
@@ -203,7 +204,7 @@ def put_along_axis(x: Target, indices: ArrayLike, values: ArrayLike, /, *, axis:
         if places.ndim != 1:
             raise ShapeError(f"put_along_axis() takes 1-d indices without an axis, not of shape {places.shape}")
         flat = functions.remainder(places, max(target.size, 1))
-        # What is taken modulo the size would be in bounds.
+        # Indices modulo the size would be in bounds.
         within = functions.where(functions.less(places, 0), functions.add(places, target.size), places)
         outside = functions.any(functions.not_equal(flat, within))
         if knows_values(outside) and bool(outside):

@@ -198,7 +198,7 @@ def dropout(
     generator
         An object with the method ``random(size)`` of ``numpy.random.Generator``. An element becomes zero
         where the number drawn is less than ``rate``. The host draws, so that it's the same elements on every backend;
-        inside a trace it draws once, for all runs of what is traced. Needed for training.
+        inside a trace it draws once, for all runs of the traced function. Needed for training.
     training
         Whether to do anything: without it the elements are copied.
     out

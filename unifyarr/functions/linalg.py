@@ -1,4 +1,4 @@
-"""Linear algebra of the main namespace, and what the modules of ``linalg`` share."""
+"""Linear algebra of the main namespace, and helpers of the ``linalg`` modules."""
 
 from __future__ import annotations
 

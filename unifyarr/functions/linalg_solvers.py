@@ -54,7 +54,7 @@ class LstsqResult(Record):
 def lstsq(a: Array, b: Array, /, *, rcond: float | None = None, out: tuple[Array, ...] | None = None) -> LstsqResult:
     """Solve a system of linear equations as well as it can be: by the least sum of squared differences.
 
-    Of several such solutions it's the one of the least norm.
+    If there are several such solutions, it's the one of least norm.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def lstsq(a: Array, b: Array, /, *, rcond: float | None = None, out: tuple[Array
     LstsqResult
         ``solution`` of shape (N,) or (N, K); ``residuals``, the least sums, of shape (1,) or (K,), or (0,) if M <= N or
         the rank is less than N; ``rank``, 0-d, of int64; and ``singular_values`` of shape (min(M, N),), descending.
-        Inside a trace of the engine, where nobody knows the rank, the residuals are NaN where it's less than N. On a
+        Inside a trace of the engine, where the rank is unknown, the residuals are NaN if it's less than N. On a
         lazy engine (dask) their length isn't known before they are computed.
 
     Raises

@@ -132,7 +132,7 @@ def _triangle(a: Array, lower: bool, unit_diagonal: bool) -> Array:
 
 
 def _substituted(a: Array, b: Array, lower: bool) -> Array:
-    """Solve by halves: what is found for one is taken from the right side of the other."""
+    """Solve by halves: the solution of one half is subtracted from the right side of the other."""
     size = a.shape[-1]
     if size <= FEW:
         return solve(a, b)

@@ -181,7 +181,7 @@ def _rel_entr(x: Array, y: Array) -> Array:
     difference = where(is_near, subtract(x1, y1), 0)
     quotient = where(is_near, log1p(divide(difference, y1)), subtract(log(x1), log(y1)))
     is_nothing = logical_and(equal(x, 0), greater_equal(y, 0))
-    # Of NaN, NaN.
+    # NaN for NaN.
     otherwise = where(logical_or(isnan(x), isnan(y)), add(x, y), _INFINITY)
     return where(is_known, multiply(x1, quotient), where(is_nothing, 0, otherwise))
 

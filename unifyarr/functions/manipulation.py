@@ -466,7 +466,7 @@ def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None, out: Array |
     """
     before = x.shape
     if type(before) is PartialShape and len(before) == 1 and as_integers(shape, "a shape") == (-1,):
-        # Of any length, known or not.
+        # The length may be unknown.
         return make_view(x, Window.of_order(before, (0,)))
     shape = resolve_unknown(shape, size(before))
     if not is_contiguous(x):
@@ -665,7 +665,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None, *, out: Arra
     Source: Array API standard 2025.12, ``squeeze``; ``axis=None`` is NumPy's.
     """
     if axis is None:
-        # Whether one that isn't known is 1, nobody could say.
+        # An unknown length may be 1.
         axes: tuple[int, ...] = tuple(place for place, length in enumerate(x.shape) if length == 1)
     else:
         axes = as_axes(axis, x.ndim)

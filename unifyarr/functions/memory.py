@@ -1,4 +1,4 @@
-"""What memory arrays share."""
+"""Memory that arrays share."""
 
 from __future__ import annotations
 

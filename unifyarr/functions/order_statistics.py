@@ -83,7 +83,7 @@ def quantile(
     -------
     Array
         A new array, or ``out``: the axes of ``q``, then those of ``x`` that are left. Methods that choose an element
-        keep the dtype, others take bools and integers as float64. Of no elements, NaN.
+        keep the dtype, others take bools and integers as float64. NaN for no elements.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def percentile(
     -------
     Array
         A new array, or ``out``: the axes of ``q``, then those of ``x`` that are left. Methods that choose an element
-        keep the dtype, others take bools and integers as float64. Of no elements, NaN.
+        keep the dtype, others take bools and integers as float64. NaN for no elements.
 
     Raises
     ------

@@ -139,8 +139,8 @@ def top_k(x: Array, k: int, /, *, axis: int = -1, out: tuple[Array, ...] | None 
     Returns
     -------
     TopK
-        ``values`` and ``indices``, int64: of the shape of ``x``, but of length ``k`` along the axis. Of equal elements
-        the first come first.
+        ``values`` and ``indices``, int64: of the shape of ``x``, but of length ``k`` along the axis. Equal elements
+        keep their order.
 
     Raises
     ------

@@ -369,7 +369,7 @@ def avg_pool1d(
         Whether the zeros count among the elements of a window.
     ceil_mode
         Whether a last window that begins within the elements, or before them, may reach beyond the padding behind.
-        Its mean never counts what lies there.
+        Its mean never counts elements there.
     out
         An array of the result's shape for the result.
 
@@ -424,7 +424,7 @@ def avg_pool2d(
         Whether the zeros count among the elements of a window.
     ceil_mode
         Whether a last window that begins within the elements, or before them, may reach beyond the padding behind.
-        Its mean never counts what lies there.
+        Its mean never counts elements there.
     out
         An array of the result's shape for the result.
 
@@ -480,7 +480,7 @@ def avg_pool3d(
         Whether the zeros count among the elements of a window.
     ceil_mode
         Whether a last window that begins within the elements, or before them, may reach beyond the padding behind.
-        Its mean never counts what lies there.
+        Its mean never counts elements there.
     out
         An array of the result's shape for the result.
 

@@ -22,13 +22,13 @@ from .layers import linear
 from .manipulation import broadcast_to, concat, moveaxis, split, stack
 
 State = tuple[Array, ...]
-# What a step makes of the products of its input, the products of the hidden state, and the state.
+# Takes the products of a step's input, the products of the hidden state, and the state; returns the new state.
 Cell = Callable[[Array, Array, State], State]
 WEIGHTS, BIASES = ("weight_ih", "weight_hh"), ("bias_ih", "bias_hh")
 
 
 class LSTMResult(NamedTuple):
-    """What ``nn.lstm`` returns."""
+    """The result of ``nn.lstm``."""
 
     outputs: Array
     hidden: Array
@@ -36,7 +36,7 @@ class LSTMResult(NamedTuple):
 
 
 class GRUResult(NamedTuple):
-    """What ``nn.gru`` returns."""
+    """The result of ``nn.gru``."""
 
     outputs: Array
     hidden: Array
@@ -179,7 +179,7 @@ def gru(
 
 def _memory(given: Array, recurrent: Array, state: State) -> State:
     gates, size = add(given, recurrent), state[1].shape[-1]
-    # One call for all gates costs less than three, though nothing reads a quarter of what it gives.
+    # One call for all gates costs less than three, though a quarter of its result is unused.
     i, f, _, o = split(sigmoid(gates), 4, axis=-1)
     cell = add(multiply(f, state[1]), multiply(i, tanh(gates[..., 2 * size : 3 * size])))
     return multiply(o, tanh(cell)), cell
@@ -261,7 +261,7 @@ def _run(
         state = cell(given, linear(state[0], onto, *biases[1:]), state)
         return state, state[0]
 
-    # Of the backend that inputs and parameters have together.
+    # On the common backend of inputs and parameters.
     nothing = zeros_like((given[0] if given.shape[0] else given[:1].sum(axis=0))[..., :size])
     begin = tuple(nothing if each is None else add(each, nothing) for each in state)
     vars(step)["is_pure"] = True

@@ -140,8 +140,8 @@ def scatter(
     axis
         The ``k`` axes that are indexed, in the order of the indices; the first ones by default.
     mode
-        ``"set"``: of several updates at one point the last one stays; ``"add"``, ``"multiply"``, ``"max"``, ``"min"``:
-        what is there and all updates are combined. Sums and products of float16 and bfloat16 are computed in float32.
+        ``"set"``: if a point has several updates, the last one stays; ``"add"``, ``"multiply"``, ``"max"``, ``"min"``:
+        the element and all updates are combined. Sums and products of float16 and bfloat16 are computed in float32.
     out
         An array of the shape of ``x`` for the result.
 

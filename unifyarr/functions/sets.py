@@ -71,7 +71,7 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False, out
 
 
 def _of_kernel(name: str, x: Array, *places: int) -> tuple[Array, ...]:
-    """Return what a kernel of a backend's own gives, which need not be there and may decline, or of ``unique_all``."""
+    """Return the result of a backend's kernel, which may be missing or decline, or of ``unique_all``."""
     found = attempt_several(name, x)
     if found is None:
         whole = invoke_several("unique_all", x)

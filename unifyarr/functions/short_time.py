@@ -44,7 +44,7 @@ def stft(
     hop_length
         How many samples there are from the start of a frame to the start of the next one; ``n_fft // 4`` by default.
     window
-        What the samples of a frame are multiplied by: an array of shape (samples,) of no more samples than a frame. A
+        Factors of the samples of a frame: an array of shape (samples,) of no more samples than a frame. A
         shorter one stands in the middle, with zeros around. Ones by default. ``ua.signal.hann(n_fft, sym=False)`` is
         what is mostly taken.
     center
@@ -114,7 +114,7 @@ def istft(
     length: int | None = None,
     out: Array | None = None,
 ) -> Array:
-    """Return the signal whose frames have these transforms: what ``stft`` was passed, or what comes nearest to it.
+    """Return the signal whose frames have these transforms: the input of ``stft``, or the nearest one.
 
     Frames are added up, multiplied by the window once more, and divided by the sum of its squares. Where this sum is
     zero, since no frame has a sample or the window is zero there, the result is NaN.
@@ -204,7 +204,7 @@ def _frames(x: Array, size: int, hop: int) -> Array:
     blocks, joined, are all frames.
     """
     count, blocks = (x.shape[-1] - size) // hop + 1, math.ceil(size / hop)
-    # What a block has behind its frame is cut off in the end.
+    # The part of a block behind its frame is cut off in the end.
     x = resized(x, (count - 1 + blocks) * hop)
     x = reshape(x, (*x.shape[:-1], count - 1 + blocks, hop))
     return concat([x[..., place : place + count, :] for place in range(blocks)], axis=-1)[..., :size]

@@ -73,7 +73,7 @@ def _transposed(
     single = (as_single(each) for each in (x, weight, *biases))
     total = _accumulate(*single, windows=windows, groups=groups, shape=whole, out=out)
     result = windows.crop(total)
-    # What is cut off would stay in memory with a view.
+    # A view would keep the cut-off part in memory.
     return result.astype(dtype, copy=result is not total)
 
 

@@ -1,7 +1,7 @@
 """NumPy's namespace, names and signatures, on every backend: ``import unifyarr.numpy as np`` runs a NumPy program.
 
-The arrays are the one ``Array``. Nothing here is bound to a backend: what is made from numbers is of the current one
-(``unifyarr.set_backend``), what is made from arrays is of theirs.
+All arrays are of the one class ``Array``. Nothing here is bound to a backend: new arrays made from numbers are of the
+current one (``unifyarr.set_backend``), results of arrays are of theirs.
 
 >>> import unifyarr.numpy as np
 >>> x = np.arange(6).reshape(2, 3)

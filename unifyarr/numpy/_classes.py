@@ -59,7 +59,7 @@ class BroadcastElements:
 
 @make_boundaries
 class broadcast:
-    """What arrays broadcast to: its shape, and an iterator over their elements together.
+    """The broadcast of arrays: its shape, and an iterator over their elements together.
 
     >>> import unifyarr.numpy as np
     >>> np.broadcast(np.zeros((2, 1)), np.zeros(3)).shape
@@ -110,7 +110,7 @@ flatiter = FlatIterator
 def empty_array(
     shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None, order: Any = None
 ) -> Array:
-    """Return what ``ndarray(...)`` does: an array whose values are not set, or one of the elements of a buffer.
+    """Construct as ``ndarray(...)``: an array whose values are not set, or an array of a buffer's elements.
 
     Those of another array are seen and written there, those of any other buffer copied.
     """

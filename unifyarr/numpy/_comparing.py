@@ -36,7 +36,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     try:
         first, second = together(a1, a2)
     except (TypeError, ValueError):
-        # What makes no array of numbers is equal to none, as NumPy has it.
+        # As in NumPy, data that aren't an array of numbers equal nothing.
         return False
     return bool(ua.array_equal(first, second, equal_nan=equal_nan))
 
@@ -100,7 +100,7 @@ def isrealobj(x: Any) -> bool:
 def isscalar(element: Any) -> bool:
     """Return whether something is a number: of Python's, of NumPy's, or an array of no dimensions.
 
-    Such an array is here what a scalar is in NumPy: what ``x[0]`` and ``sum(x)`` return.
+    Such arrays are NumPy's scalars here, as results of ``x[0]`` and ``sum(x)``.
     """
     return element.ndim == 0 if isinstance(element, Array) else bool(numpy.isscalar(element))
 

@@ -47,7 +47,7 @@ def _check(order: Any, like: Any) -> None:
 
 
 def on_host(x: Any, what: str) -> np.ndarray:
-    """Return what decides on shapes, such as indices at which to insert, as NumPy's array."""
+    """Return arguments that decide on shapes, such as indices to insert at, as a NumPy array."""
     return to_host(x, what) if isinstance(x, Array) else convert.to_numpy(x)
 
 
@@ -285,7 +285,7 @@ def full_like(
 def fromfunction(
     function: Callable[..., Any], shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
 ) -> Any:
-    """Return what a function gives for the coordinates of a grid.
+    """Return the result of a function for the coordinates of a grid.
 
     >>> import unifyarr.numpy as np
     >>> np.fromfunction(lambda i, j: i + 10 * j, (2, 2))

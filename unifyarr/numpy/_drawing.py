@@ -21,12 +21,12 @@ from ._following import arrays_in
 
 Class = TypeVar("Class", bound=type)
 
-# What a method writes, beside ``out``.
+# The arguments that a method writes, beside ``out``.
 _WRITES = {"shuffle": "x"}
 
 
 def _on_host(x: Any) -> Any:
-    # What stands for an argument on the host.
+    # Convert an argument for the host.
     if isinstance(x, (list, tuple)):
         return type(x)(map(_on_host, x)) if any(isinstance(each, (Array, list, tuple)) for each in x) else x
     if isinstance(x, (Generator, RandomState)):

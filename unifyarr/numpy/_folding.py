@@ -20,7 +20,7 @@ from ._following import NO_VALUE, as_array, together
 
 
 class Ufunc(Protocol):
-    """What folding takes of a ufunc."""
+    """The parts of a ufunc that folding needs."""
 
     __name__: str
     identity: Any
@@ -166,7 +166,7 @@ def _real_for(x: Array, dtype: DType) -> Array:
 
 
 def accumulate(function: Ufunc, x: Array, axis: int, dtype: Any, out: Any) -> Array:
-    """Return what ``reduce`` gives for the first elements along an axis, for each number of them."""
+    """Return the result of ``reduce`` for the first elements along an axis, for each number of them."""
     name = function.__name__
     if x.ndim == 0:
         raise TypeError(f"{name}.accumulate() goes along an axis, and an array of no dimensions has none")
@@ -190,7 +190,7 @@ def accumulate(function: Ufunc, x: Array, axis: int, dtype: Any, out: Any) -> Ar
 
 
 def reduceat(function: Ufunc, x: Array, indices: Any, axis: int, dtype: Any, out: Any) -> Array:
-    """Return what ``reduce`` gives for slices along an axis."""
+    """Return the result of ``reduce`` for slices along an axis."""
     name = function.__name__
     if x.ndim == 0:
         raise TypeError(f"{name}.reduceat() goes along an axis, and an array of no dimensions has none")

@@ -1,4 +1,4 @@
-"""What every function of this namespace shares: it follows a function of NumPy's, and takes what that one takes."""
+"""Helpers for all functions of this namespace, which follow NumPy's functions and take the same arguments."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from ..errors import ShapeError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# What stands in this namespace for an object of NumPy's: its protocols look here.
+# Counterparts of NumPy's objects in this namespace, for its protocols.
 COUNTERPARTS: dict[Any, Any] = {}
-# What NumPy's signatures have where nothing was passed.
+# NumPy's default for arguments that weren't passed.
 NO_VALUE: Any = np._NoValue
 # The types of arguments that aren't arrays, and those that become arrays and hold none.
 _SETTLED = frozenset((*dtypes.SCALARS, str, type(None), type(NO_VALUE), type, dtypes.DType, slice, EllipsisType))
@@ -134,7 +134,7 @@ def arrays_in(items: Iterable[Any], depth: int = 0) -> Iterator[Any]:
 
 
 def as_array(x: Any) -> Array:
-    """Return an array for what was passed: itself, or of the current backend for a list, a number or NumPy's array."""
+    """Return an array itself, or convert a list, a number or a NumPy array to the current backend."""
     return x if isinstance(x, Array) else ua.asarray(x)
 
 
@@ -144,7 +144,7 @@ def together(*items: Any) -> list[Array]:
         if type(x) is not Array:
             break
     else:
-        # Whether they are of one backend is checked by what they are passed to.
+        # The function that they are passed to checks that they are of one backend.
         return list(items)
     # Beside arrays of a running trace, stand-ins of those that it captures.
     items = tuple(

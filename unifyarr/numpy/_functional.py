@@ -21,7 +21,7 @@ from ._writing import cast_to
 
 @follows(np.apply_along_axis)
 def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Array:
-    """Return what a function of a vector gives for each vector along an axis.
+    """Return the results of a function for each vector along an axis.
 
     >>> import unifyarr.numpy as np
     >>> np.apply_along_axis(lambda v: v[-1] - v[0], 0, [[1, 2], [4, 9]])
@@ -37,7 +37,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any
     first = results[0]
     stacked = ua.stack([each.astype(first.dtype, copy=False) for each in results])
     made = ua.reshape(stacked, (*lead, *first.shape))
-    # What the function gave stands where the axis was.
+    # The axes of the function's result take the place of the axis.
     count = len(lead)
     order = (*range(axis), *range(count, count + first.ndim), *range(axis, count))
     return ua.permute_dims(made, order) if order != tuple(range(len(order))) else made
@@ -45,7 +45,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any
 
 @follows(np.apply_over_axes)
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
-    """Return what a function of an array and an axis gives, called for one axis after the other."""
+    """Apply a function of an array and an axis to one axis after the other."""
     x, func = as_array(a), outside(func)
     for axis in np.atleast_1d(np.asarray(axes)).tolist():
         place = as_axis(axis, x.ndim)
@@ -60,7 +60,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
 
 @follows(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Array:
-    """Return what several functions, or numbers, give for the elements for which conditions hold.
+    """Return results of several functions, or numbers, each for the elements for which its condition holds.
 
     >>> import unifyarr.numpy as np
     >>> x = np.asarray([-1.0, 2.0])
@@ -86,7 +86,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Ar
             result[test] = cast_to(function, result)
             continue
         if not knows_values(test):
-            # Which elements these are isn't known in a trace, nor at once on a lazy engine: the function gets all.
+            # The selection isn't known in a trace, nor at once on a lazy engine: the function gets all elements.
             result[...] = ua.where(test, cast_to(function(values, *args, **kw), result), result)
             continue
         chosen = values[test]

@@ -1,4 +1,4 @@
-"""Grids: what is made by indexing, and by shapes."""
+"""Grids made by indexing, and from shapes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._indexing import promoted
 
 
 def _made(values: np.ndarray) -> Array:
-    # Of what NumPy computed from a shape.
+    # NumPy computed the values from a shape.
     return ua.asarray(values, copy=True)
 
 
@@ -42,7 +42,7 @@ def _plain(part: Any) -> Any:
 
 
 class Grid:
-    """A grid that is made by indexing: ``mgrid[0:2, 0:1:5j]`` with all coordinates, ``ogrid`` with what broadcasts.
+    """A grid that is made by indexing: ``mgrid[0:2, 0:1:5j]`` with all coordinates, ``ogrid`` with broadcastable ones.
 
     >>> import unifyarr.numpy as np
     >>> np.mgrid[0:2, 0:2]
@@ -67,7 +67,7 @@ ogrid = Grid(np.ogrid)
 
 
 class Joiner:
-    """What joins by indexing: ``r_[1:4, 0, x]`` along the first axis, ``c_[x, y]`` as columns.
+    """Joins arrays by indexing: ``r_[1:4, 0, x]`` along the first axis, ``c_[x, y]`` as columns.
 
     A string first says more: ``r_["axis,ndmin,place"]``, where ``place`` is where the axes of those with fewer stand.
 
@@ -153,7 +153,7 @@ c_ = Joiner(-1, 2, 0)
 
 @follows(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
-    """Return the coordinates of a grid: one array for each axis, or with ``sparse`` what broadcasts to them."""
+    """Return the coordinates of a grid: one array for each axis, which broadcast to the grid with ``sparse``."""
     wanted = dtypes.as_dtype(int if dtype is None else dtype)
     made: Any = np.indices(as_shape(dimensions), sparse=sparse)  # type: ignore[call-overload]
     if sparse:

@@ -47,7 +47,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
     side = "left" if right else "right"
     edges = known_values(bins)
     if edges is None:
-        # Whether they fall is a value.
+        # Whether the edges fall depends on values.
         falling = bins.shape[0] - ua.searchsorted(ua.flip(bins), x, side=side)
         return ua.where(bins[0] > bins[-1], falling, ua.searchsorted(bins, x, side=side))
     steps = list(itertools.pairwise(edges))

@@ -1,4 +1,4 @@
-"""What is NumPy's own: scalar types, constants, settings, and what makes no arrays.
+"""Objects of NumPy itself: scalar types, constants, settings, and functions that make no arrays.
 
 NumPy's scalar types can be called and tested as in NumPy: ``float64(3)``, ``isinstance(n, integer)``.
 """

@@ -22,7 +22,7 @@ _MODES = ("raise", "wrap", "clip")
 
 
 def as_bool(x: Array) -> Array:
-    """Return an array as one of bools: what isn't zero is true."""
+    """Return an array as bools: elements other than zero are true."""
     return x if x.dtype is dtypes.bool else x.astype(dtypes.bool)
 
 
@@ -50,7 +50,7 @@ def _check_mode(mode: str) -> None:
 
 
 def within(indices: Array, length: int, mode: str) -> Array:
-    # What is out of bounds, brought back; with "raise" as it is.
+    # Indices out of bounds, wrapped or clipped; with "raise" unchanged.
     _check_mode(mode)
     if mode == "raise":
         return indices
@@ -117,19 +117,19 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Array:
 
 @follows(np.nonzero)
 def nonzero(a: Any) -> tuple[Array, ...]:
-    """Return the positions of what isn't zero, one vector for each axis."""
+    """Return the positions of nonzero elements, one vector for each axis."""
     return ua.nonzero(a)
 
 
 @follows(np.flatnonzero)
 def flatnonzero(a: Any) -> Array:
-    """Return the positions of what isn't zero, in the array as a vector."""
+    """Return the positions of nonzero elements in the flattened array."""
     return ua.flatnonzero(a)
 
 
 @follows(np.argwhere)
 def argwhere(a: Any) -> Array:
-    """Return the positions of what isn't zero, one row for each."""
+    """Return the positions of nonzero elements, one row for each."""
     return ua.argwhere(a)
 
 

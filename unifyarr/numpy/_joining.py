@@ -19,7 +19,7 @@ _RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def _listed(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list[Array]:
-    # Of one backend, and cast to a dtype where one is asked for.
+    # On one backend, and cast to a dtype if one is passed.
     if not isinstance(arrays, (list, tuple, Array, np.ndarray)):
         raise TypeError(f"arrays are joined from a list or a tuple of them, not from {type(arrays).__name__}")
     if casting not in _RULES:
@@ -89,7 +89,7 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
             if count:
                 return ua.concat(tup, axis=0) if count > 1 else ua.stack(tup)
         except ShapeError:
-            # Arrays of several shapes, vectors and matrices for example, or what is wrong with them.
+            # Arrays of several shapes, vectors and matrices for example, or invalid arrays.
             pass
     rows = [x if x.ndim > 1 else ua.reshape(x, (1, -1)) for x in _listed(tup, dtype, casting)]
     return ua.concat(rows, axis=0)
@@ -117,7 +117,7 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
         try:
             return ua.concat(tup, axis=1 if tup[0].ndim > 1 else 0)
         except (ShapeError, AxisError):
-            # Numbers, or what is wrong with the arrays.
+            # Numbers, or invalid arrays.
             pass
     arrays = [x if x.ndim else ua.reshape(x, (1,)) for x in _listed(tup, dtype, casting)]
     return ua.concat(arrays, axis=0 if arrays[0].ndim == 1 else 1)

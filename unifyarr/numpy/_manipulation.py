@@ -199,7 +199,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
 
 @follows(np.shape)
 def shape(a: Any) -> tuple[int, ...]:
-    """Return the shape of an array, or of what becomes one."""
+    """Return the shape of an array, or of data that become one."""
     return a.shape if isinstance(a, Array) else as_array(a).shape
 
 

@@ -112,7 +112,7 @@ def imag(val: Any) -> Any:
 
 
 def _with_parts(val: Any) -> Any:
-    # Of Python's numbers the parts are such numbers. Natives may have the names and raise, as real tensors do.
+    # The parts of Python numbers are Python numbers. Natives may have the names and raise, as real tensors do.
     return val if type(val) in dtypes.SCALARS or isinstance(val, Array) else as_array(val)
 
 

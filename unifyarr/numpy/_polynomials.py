@@ -126,7 +126,7 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     values = known_values(rest)
     if values is None:
         return quotient, rest
-    # What is zero to rounding is no coefficient of the remainder, but for its last one.
+    # Leading coefficients of the remainder that are zero up to rounding are dropped, but for the last one.
     first = next((place for place, each in enumerate(values) if abs(each) > 1e-8), len(values) - 1)
     return quotient, rest[first:]
 

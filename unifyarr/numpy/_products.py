@@ -35,7 +35,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Array:
     if a.ndim == 0 or b.ndim == 0:
         result = ua.multiply(a, b)
     elif b.ndim <= 2:
-        # Of one axis of b the last one is summed over, of two the first.
+        # If b has one axis, that is summed over; if it has two, the first one.
         result = ua.matmul(a, b)
     else:
         result = ua.tensordot(a, b, axes=((-1,), (-2,)))

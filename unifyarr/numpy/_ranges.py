@@ -97,7 +97,7 @@ def linspace(
 
 
 def _floating(start: Any, stop: Any) -> list[Array]:
-    # Of Python numbers and integers float64, as NumPy's ``asanyarray(x) * 1.0`` has it.
+    # Python numbers and integers become float64, as by NumPy's ``asanyarray(x) * 1.0``.
     first, last = (x * 1.0 if isinstance(x, Array) else as_array(x) * 1.0 for x in together(start, stop))
     kinds = (type(each) if _is_number(each) else x.dtype for each, x in ((start, first), (stop, last)))
     dtype = dtypes.promote(*kinds, float)

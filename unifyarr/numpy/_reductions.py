@@ -1,4 +1,4 @@
-"""Sums, products, extremes and what is counted, along axes."""
+"""Sums, products, extremes and counts, along axes."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ._following import as_array, follows, together
 
 
 class UniqueAllResult(NamedTuple):
-    """What ``unique_all`` returns."""
+    """The result of ``unique_all``."""
 
     values: Array
     indices: Array
@@ -23,14 +23,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What ``unique_counts`` returns."""
+    """The result of ``unique_counts``."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What ``unique_inverse`` returns."""
+    """The result of ``unique_inverse``."""
 
     values: Array
     inverse_indices: Array

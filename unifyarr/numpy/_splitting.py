@@ -212,7 +212,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Array:
 
 @follows(np.delete)
 def delete(arr: Any, obj: Any, axis: Any = None) -> Array:
-    """Return an array without what stands at positions, which a mask may say too.
+    """Return an array without the elements at positions, which may be a mask.
 
     >>> import unifyarr.numpy as np
     >>> np.delete([1, 2, 3], 1)

@@ -115,7 +115,7 @@ def _beside(a: Any, q: Any, method: str) -> Any:
 
 
 def _into(result: Array, out: Any) -> Array:
-    """Return a result, or what it's written to, to whose shape it broadcasts."""
+    """Return a result, or write it to ``out``, to whose shape it broadcasts."""
     if out is not None and result.shape != out.shape:
         result = ua.broadcast_to(result, out.shape)
     return deliver(result, out)

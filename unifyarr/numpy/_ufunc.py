@@ -24,7 +24,7 @@ WEAK = frozenset((int, float, complex))
 
 
 def dtype_of(x: Any) -> Any:
-    """Return what NumPy resolves a loop by: the dtype of an array, the type of a Python number."""
+    """Return NumPy's key for resolving a loop: the dtype of an array, the type of a Python number."""
     return kind_of(x) if kind_of(x) in WEAK else np.dtype(bool) if type(x) is bool else x.dtype.dtype
 
 
@@ -196,7 +196,7 @@ class ufunc:
 
     @places_data
     def accumulate(self, array: Any, /, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
-        """Return what ``reduce`` gives for the first element along an axis, for the first two, and so on.
+        """Return the result of ``reduce`` for the first element along an axis, for the first two, and so on.
 
         >>> import unifyarr.numpy as np
         >>> np.multiply.accumulate([2, 3, 4])
@@ -208,7 +208,7 @@ class ufunc:
 
     @places_data
     def reduceat(self, array: Any, /, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
-        """Return what ``reduce`` gives for the slices between indices; an element, where the next index isn't higher.
+        """Return ``reduce`` for the slices between indices; an element, where the next index isn't higher.
 
         >>> import unifyarr.numpy as np
         >>> np.add.reduceat(np.arange(8), [0, 4, 1, 5])
@@ -398,7 +398,7 @@ def _single(out: Any) -> Any:
 
 
 def _stored(result: Array, out: Any, where: Any, casting: str) -> Any:
-    """Return a result, or what it was written to, where ``where`` holds."""
+    """Return a result, or write it to ``out``, where ``where`` holds."""
     if where is True:
         if out is None:
             return result
@@ -410,7 +410,7 @@ def _stored(result: Array, out: Any, where: Any, casting: str) -> Any:
     if mask.dtype != dtypes.bool:
         raise TypeError(f"where is an array of bools, not of {mask.dtype}")
     if out is None:
-        # NumPy leaves there what was in the memory.
+        # NumPy leaves uninitialized memory there.
         return ua.where(mask, result, ua.zeros_like(result))
     target = as_target(out)
     check_target(target)

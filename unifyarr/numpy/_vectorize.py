@@ -76,11 +76,11 @@ class vectorize:
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what the function gives for the elements of arrays, broadcast together."""
+        """Call the function for the elements of arrays, broadcast together."""
         if self.pyfunc is NO_VALUE:
             self._take(args[0])
             return self
-        # What is excluded is passed on; all else is called with elements.
+        # Excluded arguments are passed on; the others are passed element by element.
         places = [place for place in range(len(args)) if place not in self.excluded]
         names = [name for name in kwargs if name not in self.excluded]
 
@@ -101,7 +101,7 @@ class vectorize:
         return self._of_elements(function, operands)
 
     def _of_objects(self, function: Callable[..., Any], operands: list[Any]) -> Any:
-        # What no array holds is one element, which each call gets.
+        # Arguments that arrays can't hold count as one element, which each call gets.
         others = [each for each in operands if not _is_object(each)]
 
         def with_objects(*elements: Any) -> Any:

@@ -50,7 +50,8 @@ def quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: An
     share = ua.cumulative_sum(heavy, axis=0)
     if any(not 0 < each < math.inf for each in known_values(share[-1]) or ()) and not passing_nan:
         raise ValueError("weights are finite and not all zero")
-    # By an array of the same shape: XLA multiplies by the inverse of what is repeated, and shares decide places here.
+    # By an array of the same shape: XLA multiplies by the inverse of a broadcast divisor, and the exact shares decide
+    # on positions here.
     share = share / ua.broadcast_to(share[-1], share.shape)
     # Elements without weight at the beginning aren't the quantile 0.
     share = ua.where(share == 0, -1, share)

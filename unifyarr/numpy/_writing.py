@@ -27,7 +27,7 @@ def _writable(x: Any, name: str) -> Array:
 
 
 def _flat_key(target: Array, places: Array | np.ndarray) -> Any:
-    # What indexes an array by positions in it as a vector.
+    # Indices into an array for positions in the flattened array.
     if target.ndim == 1:
         return places
     key = []

@@ -1,6 +1,6 @@
 """The package's functions bound to one backend: ``unifyarr.on.numpy``, ``unifyarr.on.torch`` and so on.
 
-What a bound function makes from numbers and lists goes to its backend, whichever backend is current.
+Arrays that a bound function makes from numbers and lists are of its backend, whichever backend is current.
 ``x.__array_namespace__()`` returns the namespace of the backend of ``x``. There is one namespace for each backend that
 is installed, those of other packages included. A backend and its engine are loaded at the first use of a function.
 
@@ -30,7 +30,7 @@ EXTENSIONS = ("linalg", "fft", "nn", "signal", "special")
 
 
 class Namespace(types.ModuleType):
-    """A module of functions bound to a backend; what can't be bound is the package's own."""
+    """A module of functions bound to a backend; objects that can't be bound are the package's own."""
 
     def __init__(self, backend: str, extension: str = "") -> None:
         dotted = f".{extension}" if extension else ""
@@ -64,7 +64,7 @@ def _info(backend: str) -> Any:
     from ..functions.inspection import Info
 
     def __array_namespace_info__() -> Info:
-        """Return what the backend offers; see ``Info``."""
+        """Return the backend's capabilities; see ``Info``."""
         return Info(load(backend))
 
     return __array_namespace_info__

@@ -1,4 +1,4 @@
-"""Nests of arrays that an optimizer reads and writes: their leaves, and what is checked before a write."""
+"""Nests of arrays that an optimizer reads and writes: their leaves, and the checks before a write."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Leaves:
         self.dtypes = [x.dtype for x in self.arrays]
 
     def name(self, place: int) -> str:
-        """Return what an error calls a leaf."""
+        """Return a leaf's name for errors."""
         path = "" if isinstance(self.tree, Array) else self.tree.paths()[place]
         return f"{path!r} of {self.what}" if path else self.what
 
@@ -60,7 +60,7 @@ class Leaves:
                 raise ShapeError(f"{self.name(place)} has shape {x.shape}, but {other.name(place)} {y.shape}")
 
     def like(self, arrays: list[Array]) -> Any:
-        """Return what is like the tree, with other arrays."""
+        """Return a tree of the same structure, with other arrays."""
         return arrays[0] if isinstance(self.tree, Array) else self.tree._with_leaves(arrays)
 
 

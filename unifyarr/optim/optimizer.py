@@ -1,4 +1,4 @@
-"""What all optimizers have in common: their state, and the one write of a step."""
+"""The common part of all optimizers: their state, and the one write of a step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Schedule = Callable[[Any], Any]
 Nest = Any
 # Takes the learning rate and how many steps there are with this one (int64), and returns numbers for all leaves.
 Numbers = Callable[[Any, Array], tuple[Any, ...]]
-# Takes a parameter, its gradient, what is kept of it, and these numbers; returns the new parameter, and what is kept.
+# Takes a parameter, its gradient, its slots and these numbers; returns the new parameter and the new slots.
 Formula = Callable[..., tuple[Array, ...]]
 
 
@@ -48,7 +48,7 @@ class Optimizer:
 
     name: str
     rate: Any
-    # What is kept of each parameter -> whether it's real where the parameter is complex.
+    # Slot of each parameter -> whether it's real where the parameter is complex.
     slots: Mapping[str, bool] = field(repr=False)
     numbers: Numbers = field(repr=False)
     formula: Formula = field(repr=False)
@@ -94,17 +94,17 @@ class Optimizer:
     def update(self, params: Nest, gradient: Nest, state: Container) -> None:
         """Move parameters against their gradient, in place, and the state on by one step.
 
-        All leaves are written, or none: what raises leaves parameters and state as they were. In a function that
-        ``ua.compile`` compiles no copy of them is made.
+        All leaves are written, or none: after an error, parameters and state are unchanged. In a function that
+        ``ua.compile`` compiles, they aren't copied.
 
         Parameters
         ----------
         params
             The parameters: arrays over any native, also an immutable one.
         gradient
-            What ``ua.grad`` gives of them: a nest of the same structure and shapes.
+            The result of ``ua.grad`` for them: a nest of the same structure and shapes.
         state
-            What ``init`` returned for them, or what was saved of it.
+            The result of ``init`` for them, or a saved copy of it.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class Optimizer:
         self._write(leaves, state, kept, steps, [list(each) for each in zip(*columns, strict=True)])
 
     def _moved_together(self, nests: Sequence[Leaves], numbers: tuple[Any, ...]) -> list[list[Array]] | None:
-        """Return what the formula gives of whole containers whose leaves have one real dtype, ``None`` of others."""
+        """Apply the formula to whole containers whose leaves have one real dtype; return ``None`` for others."""
         alike = {dtype for each in nests for dtype in each.dtypes}
         if len(alike) != 1 or mode.get() is not None or not all(isinstance(each.tree, Container) for each in nests):
             return None
@@ -160,16 +160,16 @@ class Optimizer:
     def _moved(
         self, rows: Sequence[tuple[Array, ...]], dtype: DType, numbers: tuple[Any, ...]
     ) -> Sequence[tuple[Array, ...]]:
-        """Return what the formula gives of parameters of one dtype, their gradients and what is kept of them."""
+        """Apply the formula to parameters of one dtype, their gradients and slots."""
         cast = [(_as_dtype(x, dtype), _direction(slope, dtype), *parts) for x, slope, *parts in rows]
         if len(cast) == 1 or mode.get() is not None:
             return [self.formula(*row, *numbers) for row in cast]
-        # Of containers the core and accelerators compute all leaves at once.
+        # The core and accelerators compute all leaves of containers at once.
         new: Any = self.formula(*(Container(list(each)) for each in zip(*cast, strict=True)), *numbers)
         return list(zip(*(each.leaves() for each in new), strict=True))
 
     def _kept(self, leaves: Leaves, state: Any) -> list[Leaves]:
-        """Return the leaves of what the state keeps, checked."""
+        """Return the leaves of the state's slots, checked."""
         wanted = {"steps", *self.slots}
         if not isinstance(state, Container) or set(state.keys()) != wanted:
             found = ", ".join(state.keys()) if isinstance(state, Container) else type(state).__name__
@@ -195,7 +195,7 @@ class Optimizer:
         steps: Array,
         columns: Sequence[list[Array]],
     ) -> None:
-        """Write the new parameters and what is kept of them, all or none."""
+        """Write the new parameters and slots, all or none."""
         new = columns or [[] for _ in range(1 + len(self.slots))]
         moved = [_as_dtype(x, old.dtype) for x, old in zip(new[0], leaves.arrays, strict=True)]
         targets = [*leaves.arrays, state.steps, *(x for each in parts for x in each.arrays)]

@@ -198,7 +198,7 @@ def _adam(name: str, rate: Any, betas: Any, eps: Any, decay: float, amsgrad: boo
 
 def _adam_numbers(first: float, second: float, decay: float, rate: Any, steps: Array) -> tuple[Any, ...]:
     steps = ua.astype(steps, dtypes.float64)
-    # The means began at 0, and are divided by what is missing.
+    # The means began at 0, and are corrected for that bias.
     scale = rate / (1.0 - first**steps)
     return scale, ua.sqrt(1.0 - second**steps), *((1.0 - rate * decay,) if decay else ())
 

@@ -63,17 +63,17 @@ class Generator(Continuous, Integers, Discrete, Multivariate, Ordering, Families
 
     - parameters are numbers or arrays: NumPy's, those of any backend, or nested lists. They broadcast. With
       ``engine="native"`` arrays are of its backend, their values aren't checked, and gradients flow to them;
-    - ``size`` is the shape of the result, an integer or a tuple; by default that of ``out``, or what the parameters
-      broadcast to. Where an element is a vector, the result has one more axis;
+    - ``size`` is the shape of the result, an integer or a tuple; by default that of ``out``, or the broadcast
+      shape of the parameters. Where an element is a vector, the result has one more axis;
     - ``dtype`` is float64 by default and may be another real floating-point one; counts are int64 by default, and of
       any integer or real floating-point dtype that holds them. float32 has a stream of its own, NumPy's, for the
       uniform, normal, exponential and gamma distributions; float16 and bfloat16 are rounded from it. All else is
       drawn as NumPy draws it, and cast;
     - ``device`` and ``backend`` say where the result is made: on the current backend by default;
     - ``out`` is an array, a view or a container for the result, of its very shape, and of a dtype that it casts to
-      under ``same_kind``. Of a container, the leaves are drawn one after the other, and are written all or none;
+      under ``same_kind``. The leaves of a container are drawn one after the other, and are written all or none;
     - a parameter that is out of its range is a ``ValueError``, a size or an ``out`` that doesn't fit a ``ShapeError``,
-      a dtype that isn't there a ``TypeError``.
+      an unsupported dtype a ``TypeError``.
 
     Examples
     --------

@@ -162,7 +162,7 @@ def check(name: str, parameters: Mapping[str, Any]) -> None:
                 wrong = values[~held].flat[0] if values.ndim else value
                 raise ValueError(f"{name}() takes a {parameter} {constraint.wanted}, not {wrong}")
 
-    # Of arrays of an engine the values aren't looked at.
+    # Values of an engine's arrays aren't checked.
     if name == "uniform" and {"low", "high"} <= parameters.keys():
         span = np.subtract(parameters["high"], parameters["low"], dtype=np.float64)
         if not np.all(span >= 0) or not np.all(np.isfinite(span)):
@@ -254,7 +254,7 @@ def _target(
 
 
 def store(name: str, where: Where, found: Sequence[Destination], results: Sequence[Array]) -> Array:
-    """Write results to where they go, all or none, and return what the caller gets."""
+    """Write results to their targets, all or none, and return the caller's result."""
     if where.out is None:
         return results[0]
     if isinstance(where.out, Nest):

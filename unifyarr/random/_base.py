@@ -202,7 +202,8 @@ class Base:
     ) -> Array:
         """Draw on the host for each place and write there; if anything fails, change nothing.
 
-        ``later`` returns for a place what draws blocks of it, where that may be done when they're computed.
+        ``later`` takes a place and returns a function that draws blocks of it, if they may be drawn when they're
+        computed.
         """
         with self._rollback() as host:
             assert host is not None
@@ -249,7 +250,7 @@ class Base:
                     values = getattr(host, name)(*arguments)
                 return wrap(values if make is None else make(values), backend)
             if backend.supports_dtype(OWN[_KINDS[kinds[0]]].dtype, device):
-                # What copies a few numbers doesn't fail, and to save the state takes longer than to draw them.
+                # Copying a few numbers can't fail, and saving the state takes longer than drawing them.
                 is_safe = has_one_device(backend) and prod(arguments[-1]) <= _FEW
                 with self._lock if is_safe else self._rollback():
                     values = np.asarray(getattr(host, name)(*arguments))

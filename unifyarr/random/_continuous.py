@@ -1,4 +1,4 @@
-"""The distributions that most programs draw from: uniform, normal, exponential, gamma and what they make."""
+"""The most used distributions: uniform, normal, exponential, gamma and those derived from them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Continuous(Base):
     def standard_normal(self, size: Size = None, **options: Unpack[DrawOptions]) -> Array:
         """Draw from the normal distribution of mean 0 and variance 1.
 
-        Of a complex dtype, the real and the imaginary part have half the variance each.
+        For a complex dtype, the real and the imaginary part have half the variance each.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Continuous(Base):
     ) -> Array:
         """Draw from the normal distribution.
 
-        Of a complex dtype, the real and the imaginary part have half the variance each.
+        For a complex dtype, the real and the imaginary part have half the variance each.
 
         Parameters
         ----------

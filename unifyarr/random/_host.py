@@ -20,9 +20,9 @@ _STANDARD = frozenset({"random", "standard_normal", "standard_exponential", "sta
 
 
 class Draw(NamedTuple):
-    """What was checked of a draw of NumPy's own 64 bits, so that the next one with equal arguments needs no check."""
+    """Cached checks of a draw of NumPy's own 64 bits: the next one with equal arguments needs no check."""
 
-    # The arguments of NumPy's method, whose last one is the size; it takes them sooner by place.
+    # The arguments of NumPy's method, ending with the size; positional arguments are faster.
     arguments: tuple[Any, ...]
     backend: Handle
     device: Any
@@ -36,7 +36,7 @@ _MOST = 1024
 
 
 def key_of(name: str, where: tuple[Any, ...], parameters: Parameters) -> Hashable | None:
-    """Return what tells a draw from others, ``None`` for one that isn't remembered; a key may have no hash."""
+    """Return the cache key of a draw, ``None`` if it isn't cached; a key may be unhashable."""
     size, dtype, device, backend, out = where
     if out is not None:
         return None

@@ -79,7 +79,7 @@ class Integers(Base):
             return np.asarray(values)
 
         def later(place: Destination) -> Sampler | None:
-            # Of narrow integers NumPy takes several from a word, and begins each call with a new one.
+            # NumPy takes several narrow integers from a word, and begins each call with a new one.
             plain = place.dtype.itemsize >= 4 and not np.ndim(start) and not np.ndim(stop)
             return partial(_drawn, int(start), int(stop), place.dtype.dtype, endpoint) if plain else None
 

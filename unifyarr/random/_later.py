@@ -26,7 +26,7 @@ _LARGE = 1 << 20
 BLOCK = 1 << 20
 # The distributions of which an element takes 64 bits of the stream, if it's of 64 bits itself.
 _STEADY = frozenset({"random", "uniform"})
-# Of a generator: the counter, the words that are used of the last four, and half a word that is left over.
+# State of a generator: the counter, how many of the last four words are used, and a left-over half word.
 _State = tuple[int, int, int, int]
 Sampler = Callable[[np.random.Generator, Shape], np.ndarray]
 
@@ -37,7 +37,7 @@ def is_drawn_later(place: Destination) -> bool:
 
 
 def sampler(name: str, given: Parameters, dtype: DType) -> Sampler:
-    """Return what draws from a distribution with numbers for parameters, and can be pickled."""
+    """Return a picklable function that draws from a distribution with numbers for parameters."""
     return partial(_sampled, name, dict(given), dtype)
 
 
@@ -62,7 +62,7 @@ def draw_later(host: np.random.Generator, draw: Sampler, place: Destination, ste
         if steady:
             _skip(host, size(lengths))
         else:
-            # What can't be drawn is an error now.
+            # Invalid draws raise now.
             draw(host, lengths)
     key = tuple(host.bit_generator.state["state"]["key"].tolist())
     make = partial(_block, draw, key)

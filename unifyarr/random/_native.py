@@ -67,7 +67,7 @@ class NativeState:
     @property
     def device_name(self) -> str | None:
         """The name of the device, ``None`` for the default one."""
-        # Of several devices none has a name: what is read again is on the default one.
+        # Several devices have no common name: results are read back to the default one.
         found = None if self.device is None else self.backend.device(self.empty()._native)
         return found if isinstance(found, str) else None
 

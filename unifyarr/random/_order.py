@@ -256,7 +256,7 @@ class Ordering(Base):
             return _stored("permuted", where, target, result)
 
     def _items(self, name: str, x: Any, axis: int, where: Where) -> tuple[Array | None, int, int]:
-        # What is taken from, none for integers from 0, and how much there is along the axis.
+        # The items, ``None`` for integers from 0, and their number along the axis.
         if isinstance(x, np.integer) or not any(hasattr(x, name) for name in ("ndim", "__len__", "__array__")):
             length = as_integer(x, f"what {name}() takes without an array")
             if length < 0:
@@ -279,7 +279,7 @@ class Ordering(Base):
         draw: Callable[[np.random.Generator], Any],
         draw_natively: Callable[[Stream], Array],
     ) -> Array:
-        # What is at indices that are drawn; without items the indices themselves.
+        # The items at drawn indices; without items the indices themselves.
         if self._native is not None:
             where = self._native.placed(where)
         else:

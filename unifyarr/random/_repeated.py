@@ -1,4 +1,4 @@
-"""Draws that are repeated: the compiled core finds what is remembered of a draw, without a call on the way.
+"""Repeated draws: the compiled core looks up the cached draw without a Python call.
 
 A method of a generator becomes a function of the core when the first draw of its name is remembered. Where that finds
 nothing it calls the method that was written, which checks everything.
@@ -24,9 +24,9 @@ _WHERE = ("size", "dtype", "device", "backend", "out")
 
 
 class _Draws:
-    """What serves the draws of one method that the core doesn't know yet; see ``Dispatcher``."""
+    """The fallback for draws of one method that the core hasn't cached; see ``Dispatcher``."""
 
-    # There are no plain calls, and what a program returns is the array.
+    # There are no plain calls, and a program returns the array itself.
     plain, takes_arrays, shows, creates, is_fast, is_bound, has_known = 0, True, False, True, False, False, True
     by_layout = False
     variadic, mapped = -1, 0
@@ -46,7 +46,7 @@ class _Draws:
         self.roles = b"".join([roles.get(each, b"t") for each in self.names])
 
     def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
-        """Return arguments in the places of their parameters, or raise what the method raises."""
+        """Return arguments in the order of the parameters, or raise the method's error."""
         try:
             bound = self._signature.bind(*arguments, **keywords)
         except TypeError:
@@ -56,7 +56,7 @@ class _Draws:
         return tuple(bound.arguments.values())
 
     def find(self, *values: Any) -> Any:
-        """Return what repeats a draw that is remembered, and ``...`` for any other."""
+        """Return the function that repeats a cached draw, and ``...`` for any other."""
         given = dict(zip(self.names, values, strict=True))
         if given["self"]._host is None or STAGING:
             return ...
@@ -77,7 +77,7 @@ class _Draws:
     __call__ = rest
 
     def refused(self, error: Exception, backend: Handle) -> bool:
-        """Return that what a draw raises is the caller's."""
+        """Return that errors of a draw are the caller's."""
         return False
 
     def usual(self) -> Handle:
@@ -86,7 +86,7 @@ class _Draws:
 
 
 def _repeating(name: str, draw: Draw) -> Callable[[Any], Any]:
-    """Return what repeats a draw of a generator."""
+    """Return a function that repeats a draw of a generator."""
     arguments, backend, _, make, _ = draw
     plain, as_native = backend.native_type, backend.as_native
 

@@ -1,1 +1,1 @@
-"""What the dask backend does beside the functions: laziness, chunks, files, clusters."""
+"""The dask backend beyond its functions: laziness, chunks, files, clusters."""

@@ -1,4 +1,4 @@
-"""What dask computes while something is done."""
+"""The tasks that dask computes during a block."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def stencil(x: Any) -> Any:
 
 
 def weighted(x: Any) -> Any:
-    # What is small is computed once, and not for each chunk.
+    # Small arrays are computed once, and not for each chunk.
     weights = ua.exp(ua.asarray(np.linspace(0.0, 1.0, x.shape[-1]), backend=x.backend))
     return x * weights - weights
 
@@ -261,7 +261,7 @@ def assert_close(x: ua.Array, expected: np.ndarray) -> None:
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_long_history_is_joined_when_it_is_computed(compiled: bool) -> None:
-    # Each step is read by the next one and by what it is added to: dask nests a task in a task for each.
+    # Each step is read by the next one and by the sum: dask nests a task in a task for each.
     def step(x: Any, speed: Any) -> None:
         speed *= 0.9
         speed -= 0.1 * x

@@ -86,7 +86,7 @@ def test_a_killed_worker_loses_nothing() -> None:
 
 @pytest.mark.chunks(200)
 def test_the_example_sends_no_values_to_the_workers(client: Any) -> None:
-    # What a first pass leaves is read where it is: nothing comes from the workers and goes back to them.
+    # Results of a first pass stay on the workers: nothing is sent back and forth.
     example = load("climate")
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "200kB"}):
         found = example.analyse(example.Globe(years=8, days=6, height=60, width=120, chunk_days=3))

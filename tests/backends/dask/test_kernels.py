@@ -1,4 +1,4 @@
-"""What kernels make on dask: lengths that aren't known, tasks for each chunk, and errors that come at once."""
+"""Kernels on dask: unknown lengths, tasks for each chunk, and errors that are raised at once."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_products_and_columns_of_rows_that_are_selected() -> None:
     assert_same(product, rows @ VALUES[:4])
     assert_same(chosen @ x[0], rows @ VALUES[0])
     assert_same(ua.take(chosen, ua.asarray([0, 2]), axis=1), rows[:, [0, 2]])
-    # What dask itself has no means for says what to call.
+    # Where dask itself can't, the error says which function to call.
     assert_same(ua.cumulative_sum(chosen, axis=0), np.cumsum(rows, 0))
     for refused in (lambda: chosen[0], lambda: x.T @ chosen):
         with pytest.raises(ua.errors.UnknownShapeError, match="persist"):

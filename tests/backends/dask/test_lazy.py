@@ -17,7 +17,7 @@ from unifyarr.testing.comparing import assert_same
 
 from .tasks import computed, kernels, later
 
-# The length of a result that values decide isn't known, and what needs it says so.
+# The length of such a result depends on values, and functions that need it say so.
 NEEDS_LENGTHS = {"argwhere", "intersect1d", "setdiff1d", "setxor1d", "trim_zeros"}
 NEEDS_COUNTS = {"bincount", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum"}
 
@@ -62,7 +62,7 @@ def test_known_values_are_shown() -> None:
         assert "not computed" in repr(x + 1)
     assert names == []
     with computed() as names:
-        # A view of what is known is asked for alone.
+        # A view of a computed array needs no other task.
         assert repr(x.T[0]) == "array([1, 3])"
     assert len(names) <= 2
     # HTML shows the elements where the text does.
@@ -95,7 +95,7 @@ def test_a_look_is_kept() -> None:
         assert float(total) == 6
         assert repr(total) == "array(6.)"
     assert names == []
-    # What was computed from it before has the history still.
+    # Results computed from it earlier still have the history.
     with kernels() as names:
         assert bool(large)
     assert "sum" in names
@@ -141,7 +141,7 @@ def test_computing_is_in_place(method: str) -> None:
     view, box = x[1:], ua.Container({"y": x + 1, "z": ua.sum(x)})
     with kernels() as names:
         found = getattr(ua, method)(x, box)
-    # What they have in common is computed once for each chunk.
+    # Common parts are computed once for each chunk.
     assert names.count("positive") == 4
     assert found[0] is x
     assert found[1] is box

@@ -1,4 +1,4 @@
-"""Views of arrays whose lengths aren't known on dask: what they show, and writes through them."""
+"""Views of arrays with unknown lengths on dask: their values, and writes through them."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_what_needs_the_length_says_what_to_call() -> None:
         lambda: ua.diff(u, axis=0),
         lambda: ua.zeros_like(u, chunks=2),
         lambda: ua.linalg.svd(u),
-        # Of another number of chunks.
+        # Different numbers of chunks.
         lambda: u[:, 0] + rows((1, 4))[1][:, 0],
         lambda: write("u[0] = 1.0")(ua, u),
         lambda: write("u[:, 0] = xp.arange(4.0)")(ua, u),
@@ -167,7 +167,7 @@ def test_what_needs_the_length_says_what_to_call() -> None:
 def test_lengths_that_differ_show_when_they_are_computed() -> None:
     x = later(np.arange(6.0), 3)
     for bound in (1, 4):
-        # Of chunks of 1 and 3 elements, and of 1 and 0.
+        # Chunks of 1 and 3 elements, and of 1 and 0.
         u, other = x[x > bound], x[x < 4]
         u[:] = other
         with pytest.raises(ShapeError, match="elements are written"):

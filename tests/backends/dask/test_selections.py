@@ -1,4 +1,4 @@
-"""Writes of what a mask selects: by chunks, which stay as they are, and with a warning where chunks are joined."""
+"""Writes of masked selections: by chunks, which stay as they are, and with a warning where chunks are joined."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_joining_chunks_of_a_large_array_warns(name: str) -> None:
 
 
 def test_indices_in_many_chunks_divide_what_they_take() -> None:
-    # dask warns of results in many more chunks than operands: it would align what has no axis in common.
+    # dask warns of results in many more chunks than operands: it would align unrelated axes.
     x, index = later(np.arange(240.0).reshape(12, 20), (-1, 1)), later(np.arange(24).reshape(2, 12) % 12, (-1, 1))
     taken, gathered = ua.take(x, index, axis=0), x[index]
     assert taken.chunks == gathered.chunks == ((2,), (1,) * 12, (1,) * 20)

@@ -18,7 +18,7 @@ VALUES = np.arange(600.0).reshape(20, 30)
 
 
 class Source:
-    """A dataset that counts what is read of it."""
+    """A dataset that counts reads."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values, self.read = values, 0
@@ -109,7 +109,7 @@ def test_zarr(tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     x = ua.asarray(VALUES, chunks=(8, 7)) + 1
     x.to_zarr(tmp_path / "file", path="x")
-    # Of one size, as Zarr has them.
+    # Of one size, as Zarr requires.
     assert zarr.open_array(tmp_path / "file", path="x").chunks == (8, 7)
     with computed() as names:
         y = ua.from_zarr(tmp_path / "file", path="x", chunks=(16, 14))

@@ -1,4 +1,4 @@
-"""Windows of several chunks that meet: what is joined is what a task needs, and nothing is held for it."""
+"""Windows of several chunks that overlap: a task joins just the parts that it needs, and frees the rest."""
 
 from __future__ import annotations
 

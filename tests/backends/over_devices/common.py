@@ -13,7 +13,7 @@ assert len(DEVICES) == 8, "set XLA_FLAGS=--xla_force_host_platform_device_count=
 
 LINE = Mesh(DEVICES, ("rows",))
 GRID = Mesh(DEVICES.reshape(4, 2), ("rows", "columns"))
-# Of two devices, for arrays as small as those of the other tests.
+# Two devices, for arrays as small as those of the other tests.
 PAIR = Mesh(DEVICES[:2], ("rows",))
 # JAX's own ``make_mesh`` has explicit axes unless told otherwise.
 EXPLICIT = Mesh(DEVICES, ("rows",), axis_types=(AxisType.Explicit,))

@@ -34,7 +34,7 @@ def leaves(x: Any) -> Iterator[ua.Array]:
 
 
 def of_jax(name: str, case: Case, natives: list[Any]) -> Any:
-    """Return what JAX's own function of that name gives; ``None`` where there's none of these parameters."""
+    """Return the result of JAX's own function of that name; ``None`` if it lacks the parameters."""
     function: Any = jnp
     for part in name.split("."):
         function = getattr(function, part, None)

@@ -1,4 +1,4 @@
-"""What users do with an array over devices: right values, and spread as JAX itself spreads them."""
+"""Users' operations on an array over devices: right values, and the same sharding as with JAX itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _on_jax(backend: str) -> Any:
 
 
 def sets(key: Any, value: Any) -> Callable[[Any], None]:
-    """Return a write, of a value or of what a function makes of the array."""
+    """Return a write, of a value or of a function of the array."""
 
     def write(x: Any) -> None:
         x[key] = value(x) if callable(value) else value
@@ -102,7 +102,7 @@ def test_reads(sharding: str, dtype: str) -> None:
         found = np.asarray(x[key])
         np.testing.assert_array_equal(found, values[key], err_msg=str(key))
         if dtype == "float64":
-            # What devices have of it is added up, of which -0.0 must come out as it was.
+            # The devices' parts are added up, and -0.0 must stay -0.0.
             np.testing.assert_array_equal(np.signbit(found), np.signbit(values[key]), err_msg=str(key))
     if sharding != "explicit":
         assert is_spread_as(x[0:8], ROWS) is (sharding == "rows")
@@ -192,7 +192,7 @@ def test_shard() -> None:
 
 def test_arrays_that_meet() -> None:
     x, placed = spread(ROWS), ua.asarray(VALUES, device="cpu:3")
-    # What was put nowhere on purpose goes where it's needed, as in JAX.
+    # Uncommitted arrays move where they're needed, as in JAX.
     x[2:5] = ua.ones((3, 4)) + 1
     x += ua.zeros((16, 4))
     assert is_spread_as(x, ROWS)

@@ -1,4 +1,4 @@
-"""What devices send each other, counted in what XLA has compiled: nothing elementwise, and no more than a window.
+"""Traffic between devices, counted in XLA's compiled programs: nothing elementwise, and no more than a window.
 
 ``XLA_FLAGS`` has ``--xla_dump_to`` and ``--xla_dump_hlo_as_text``: a program that ran is a file there.
 """

@@ -20,7 +20,7 @@ from unifyarr.graph.fusion.step_recipes import recipe_of
 from unifyarr.graph.kernels.kernelop import KernelOp
 
 BOOL = np.dtype(bool)
-# Longer than what vectors of any processor hold, with a rest.
+# Longer than the vectors of any processor, with a remainder.
 LENGTH = 261
 LAYOUTS = ("dense", "gaps", "offset", "first is a number", "second is a number")
 
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 def cases(backend: str) -> Iterator[Case]:
-    """Yield what a backend says of its kernels."""
+    """Yield a backend's declarations of its kernels."""
     loops = load(backend).host_loops()
     if loops is None:
         raise SystemExit(f"{backend} says nothing of NumPy's loops: Backend.host_loops")
@@ -48,7 +48,7 @@ def cases(backend: str) -> Iterator[Case]:
                 yield Case(name, {}, (BOOL, dtype, dtype), dtype)
             elif name == "astype":
                 for target in map(np.dtype, sorted(dtypes)):
-                    # From floats to integers what is out of range is undefined, and is no step of NumPy's either.
+                    # Casts of floats out of range of integers are undefined, and NumPy's loops don't do them.
                     if target != dtype and not (dtype.kind == "f" and target.kind in "iu"):
                         yield Case(name, {"dtype": target}, (dtype,), target)
             elif name == "roll":
@@ -96,7 +96,7 @@ def steps_of(backend: str, case: Case) -> Any:
 
 
 def by_steps(recipe: Any, arrays: list[np.ndarray]) -> np.ndarray:
-    """Return what NumPy computes in the steps of a recipe."""
+    """Return NumPy's result of the steps of a recipe."""
     slots: list[Any] = [*arrays, *recipe.constants]
     if recipe.wraps:
         slots.append(np.roll(slots[0], [-wrap for wrap in recipe.wraps], range(len(recipe.wraps))))

@@ -132,7 +132,7 @@ def program(seed: int, steps: int = 14) -> Callable[..., list[ua.Array]]:
 
 
 def step(draw: random.Random, pool: list[ua.Array]) -> None:
-    """Do one thing with arrays of a pool, which has what was made last more often."""
+    """Do one thing with arrays of a pool; the newest are more frequent in it."""
     x = pool[-1] if draw.random() < 0.4 else draw.choice(pool)
     kind = draw.choice(KINDS)
     if kind == "unary":
@@ -153,7 +153,7 @@ def step(draw: random.Random, pool: list[ua.Array]) -> None:
 
 
 def roll(draw: random.Random, x: ua.Array) -> ua.Array:
-    """Return what is shifted cyclically, along no, one or several axes, now and then twice along one."""
+    """Return an array shifted cyclically, along no, one or several axes, now and then twice along one."""
     if not x.ndim or draw.random() < 0.1:
         return ua.roll(x, draw.choice([1, -2, 1000]))
     axes = [draw.randrange(-x.ndim, x.ndim) for _ in range(draw.choice([1, 1, 1, 2, 2, 3, 0]))]
@@ -220,7 +220,7 @@ def told(seed: int) -> AbstractContextManager[Any]:
 def outcome(
     function: Callable[..., Any], given: list[ua.Array], setting: AbstractContextManager[Any]
 ) -> tuple[list[Any], set[str]]:
-    """Return the bits of what a function returns and writes, and what it warns of; or its error."""
+    """Return the bits of a function's results and writes, and its warnings; or its error."""
     with setting, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -236,7 +236,7 @@ def bits(x: np.ndarray) -> tuple[Any, ...]:
 
 
 def compare(seed: int, mode: str = "fast", *, generated: bool = False) -> int:
-    """Assert that a compiled program gives what it gives by itself, twice; return how many regions it has.
+    """Assert that a compiled program agrees with the eager one, twice; return how many regions it has.
 
     With ``generated`` its loops are compiled by the C compiler before.
     """
@@ -251,7 +251,7 @@ def compare(seed: int, mode: str = "fast", *, generated: bool = False) -> int:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(pipeline, "fuse", lambda *args: 0)
             _, warned = outcome(single, others, told(seed))
-        # The first call traces, which computes too, and so do checks. What has no use isn't computed.
+        # The first call traces, which computes too, and so do checks. Unused results aren't computed.
         quiet = call == 1 or mode == "debug"
         assert quiet or warns == warned, f"seed {seed}, call {call}: {warns}, step by step {warned}"
         assert quiet or warns <= possible, f"seed {seed}, call {call}: {warns}, eager {possible}"

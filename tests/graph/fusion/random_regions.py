@@ -1,4 +1,4 @@
-"""Random regions, and arrays for them: for what runs regions, whoever makes them.
+"""Random regions, and arrays for them, for tests of anything that runs regions.
 
 ``python -m tests.graph.fusion.random_regions COUNT SEED`` compares many with their steps run one by one;
 ``... COUNT SEED generated`` compares generated code, too.
@@ -90,7 +90,7 @@ def one_window(rng: np.random.Generator, space: tuple[int, ...], number: int) ->
 
 
 def wrapped(rng: np.random.Generator, space: tuple[int, ...], operand: Operand) -> Operand:
-    """Return a window that wraps around along some axes, as what is rolled does."""
+    """Return a window that wraps around along some axes, as for a roll."""
     axes = list(operand.axes)
     for axis, length in enumerate(space):
         if axes[axis].axis is not None and length > 1 and rng.random() < 0.6:

@@ -26,7 +26,7 @@ def asked_anew() -> Iterator[None]:
 
 
 class Another:
-    """A ufunc of another version of NumPy's, which differs in the last bit at the end of what it's passed."""
+    """A ufunc of another version of NumPy, which differs in the last bit at the end of its operand."""
 
     def __init__(self, ufunc: np.ufunc) -> None:
         self._ufunc = ufunc

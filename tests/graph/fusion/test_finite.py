@@ -1,4 +1,4 @@
-"""Loops that write over what they read: nothing is lost where a value isn't finite, and all warnings are there."""
+"""Loops that overwrite their inputs: nothing is lost where a value isn't finite, and all warnings are there."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_results_of_other_sizes_than_what_is_looked_at(narrow, wide):
 
 @pytest.mark.parametrize("name", ["greater", "logical_not"])
 def test_signaling_nan(name):
-    """NumPy warns of some operations that only ask what it is, and a later step isn't taken for one that did."""
+    """NumPy warns of signaling NaN even in some predicates, and a later step isn't taken for one that did."""
     dtype, n = np.dtype("f8"), 40
     asks = FusedStep(name, (0, 1), (dtype, dtype, BOOL)) if name == "greater" else FusedStep(name, (0,), (dtype, BOOL))
     made = (asks, FusedStep("where", (2, 0, 1), (BOOL, dtype, dtype, dtype)), FusedStep("exp", (1,), (dtype, dtype)))
@@ -105,7 +105,7 @@ def test_signaling_nan(name):
 
 
 def test_numbers_that_are_nan():
-    """What a loop compares all elements with is no reason to look at them, and no flag is left behind."""
+    """A NaN operand needs no look at the elements, and leaves no flag behind."""
     dtype, n = np.dtype("f8"), 40
     made = steps(dtype, ("greater", 0, 2), ("where", 3, 1, 0), ("exp", 1))
     writes = ((4, whole(0)), (5, whole(2)))
@@ -127,7 +127,7 @@ def looked_at(name: str) -> list[str]:
 
 def test_what_is_looked_at():
     assert looked_at("all passes on") == ["sqrt"]
-    # What is divided by may be infinite, and the result finite.
+    # A divisor may be infinite, and the result finite.
     assert looked_at("divided by") == ["multiply", "divide"]
     assert looked_at("reciprocal") == ["square", "add"]
     assert looked_at("chosen") == ["multiply", "divide"]

@@ -1,4 +1,4 @@
-"""Which operations are fused, and where the results of fused ones are."""
+"""Fusion: which operations are fused, and where their results are stored."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_results_are_computed_in_arguments_that_are_not_read(mode: str) -> None:
             assert [each.tolist() for each in arguments] == [each.tolist() for each in others]
         graph = compiled.graph(*arguments)
         assert not {"store", "copy"} & {node.op.name for node in graph.apply_nodes}, graph
-    # What is read elsewhere can't be overwritten meanwhile.
+    # An array that is read elsewhere can't be overwritten meanwhile.
     shifted: Any = ua.compile(lambda x, y: ua.add(x[:, ::-1] * 2.0, x, out=x), mode=mode)
     x, y = matrix(), matrix()
     shifted(x, y)
@@ -182,7 +182,7 @@ def test_rows_are_reduced_among_what_is_computed_of_them() -> None:
 
     assert len(names(layer_norm, matrix(), vector())) == 1
     assert names(lambda x: ua.sum(x * 2.0 + 1.0, axis=0), matrix()) == ["fused[multiply, add]", "sum"]
-    # Of what isn't in C order the sums of rows have another order of additions.
+    # If the array isn't C-contiguous, sums of rows add in another order.
     assert names(lambda x: ua.sum(x[:, 1:], axis=-1) * 2.0 + 1.0, matrix()) == ["sum", "fused[multiply, add]"]
     turned = ua.asarray(np.asfortranarray(np.asarray(matrix())))
     assert all(not name.startswith("fused") for name in names(lambda x: ua.sum(x * 2.0 + 1.0, axis=-1), turned))

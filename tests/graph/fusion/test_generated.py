@@ -1,4 +1,4 @@
-"""Regions with generated loops: the same bits and warnings, compiled where nobody waits, from a cache that is safe."""
+"""Regions with generated loops: the same bits and warnings, compiled in the background, from a safe cache."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_chains(n, in_place):
 @pytest.mark.parametrize("step", [-1, 2, -3])
 @pytest.mark.parametrize("n", [1, 50, 9_001])
 def test_windows_with_gaps_are_read_from_buffers(n, step):
-    """What is written stays where it is, in the memory of what is read, too; and flags are of the same steps."""
+    """Results stay where they are, also in the memory of an input; and flags come from the same steps."""
     region = chain(n)
     rng = np.random.default_rng(1)
     for writes in (region.writes, ((6, whole(1)),)):
@@ -153,7 +153,7 @@ def test_windows_with_gaps_are_read_from_buffers(n, step):
 
 @pytest.mark.parametrize("width", [30, 126, 127, 510, 512])
 def test_windows_that_are_overwritten(width):
-    """What a loop saves lies in rows like those of the window, with room between them or without."""
+    """A loop saves rows like those of the window, with gaps between them or without."""
     shape, region = (37, 512), chain(0)
     axes = (Axis(0), Axis(1))
     reads = (Operand(0, (2, 0), axes), Operand(1, (1, 0), axes))
@@ -195,7 +195,7 @@ def test_threads():
 
 
 def test_warnings_are_of_the_steps_that_raise():
-    """Also where a result is only chosen elsewhere, and where the loop writes over what it has read."""
+    """Also where a result is only chosen elsewhere, and where the loop overwrites its input."""
     bools = (F8, F8, np.dtype("?"))
     steps = (
         ufunc("divide", 0, 1),
@@ -228,7 +228,7 @@ def test_warnings_are_of_the_steps_that_raise():
 
 @pytest.mark.parametrize("n", [3, 8, 19, 100])
 def test_what_is_not_chosen_warns(n):
-    """A compiler may compute only what a mask chooses, but eager calls compute and warn of all."""
+    """A compiler may skip elements that a mask doesn't choose, but eager calls compute all, and warn."""
     bools = (F8, F8, np.dtype("?"))
     steps = (
         FusedStep("greater", (0, 1), bools),
@@ -253,7 +253,7 @@ def test_what_is_not_chosen_warns(n):
     ],
 )
 def test_what_is_compared_with_itself_warns(same):
-    """A compiler knows what comes out, and needs no value for it."""
+    """A compiler knows the result, and needs no value for it."""
     with ua.use_backend("numpy"):
         x = ua.asarray(np.linspace(-1, 1, 300))
         function = ua.compile(lambda x: same(ua.sqrt(x * 2.0)), wait=True)

@@ -84,7 +84,7 @@ def test_the_machine_takes_what_it_can():
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "c16"])
 @pytest.mark.parametrize("shape", [(1,), (7,), (3, 1), (5, 9), (4, 129), (2, 3, 1000)])
 def test_reductions_of_rows(name, dtype, shape):
-    """The rows' results, and what follows from them: as softmax."""
+    """The rows' results, and results computed from them: as softmax."""
     dtype = np.dtype(dtype)
     rows = Operand(2, (0,) * len(shape), (*map(Axis, range(len(shape) - 1)), Axis(None)))
     steps = (
@@ -105,7 +105,7 @@ def test_reductions_of_rows(name, dtype, shape):
 @pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_zeros_of_either_sign(name, dtype):
-    """Some of NumPy's loops choose between them by place: other elements are the last ones of a vector in a chunk."""
+    """Some of NumPy's loops choose between them by index: other elements are the last ones of a vector in a chunk."""
     dtype = np.dtype(dtype)
     steps = (FusedStep(name, (0, 1), (dtype,) * 3), FusedStep("negative", (2,), (dtype,) * 2))
     window = [Operand(i, (0, 0), (Axis(0), Axis(1))) for i in range(3)]
@@ -126,7 +126,7 @@ def test_long_arrays(n, in_place):
 
 
 def test_arrays_that_change_places():
-    """What is copied is read before anything is written."""
+    """Copied arrays are read before anything is written."""
     region = FusedRegion((5,), (((5,), F8),) * 2, (whole(0), whole(1)), (), (), ((1, whole(0)), (0, whole(1))))
     for function in (machine.bind(region), lambda *arrays: run_by_steps(region, arrays)):
         x, y = np.arange(5.0), np.arange(5.0) + 10
@@ -251,7 +251,7 @@ def test_integers_are_not_raised_to_powers():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_zeros_of_two_signs_are_compared_as_in_the_whole_array(name, dtype):
     function, rng = getattr(ua, name), np.random.default_rng(5)
-    # Generated loops copy what lies apart.
+    # Generated loops copy separate arrays.
     compiled = ua.compile(lambda x, y: -(function(x[::2], y[::2]) * 3.0), wait=True)
     for n in range(2, 40):
         zeros = np.where(rng.random((2, n)) < 0.5, 0.0, -0.0).astype(dtype)

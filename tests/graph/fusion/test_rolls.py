@@ -1,4 +1,4 @@
-"""Cyclic shifts in loops: what is read wraps around, and nothing is moved before."""
+"""Cyclic shifts in loops: reads wrap around, and nothing is moved before."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_nothing_is_written_where_a_shift_is_read() -> None:
     x, y = vector(), vector()
     node = only(ua.compile(function).graph(x, y))
     assert {each.name for each in node.op.parts()} == {"roll", "add"}
-    # It may be in the memory of what is read at the same index.
+    # It may use the memory of an input that is read at the same index.
     assert node.op.plan.hosts(0) == (1,)
     fgraph = ua.compile(other).graph(x, y)
     node = only(fgraph)
@@ -281,5 +281,5 @@ def test_wrong_wraps_are_refused() -> None:
             machine.bind(region(Operand(0, (0,), (Axis(0, 1, wrap),)), whole(1)))
     with pytest.raises(ValueError, match="wraps around"):
         machine.bind(region(whole(0), Operand(1, (0,), (Axis(0, 1, 1),))))
-    # Another window of what is written can't be read so.
+    # Another window of the output can't be read so.
     assert not machine.is_program(machine.bind(region(Operand(1, (0,), (Axis(0, 1, 1),)), whole(1))))

@@ -23,7 +23,7 @@ special = pytest.importorskip("scipy.special")
 pytestmark = pytest.mark.skipif(
     not is_compiled(), reason="the compiled part of the package isn't there: nothing is fused"
 )
-# What SciPy tells of in some of these: NaN is out of the domain, and the others overflow or underflow on the way.
+# SciPy reports some of these: NaN is out of the domain, and the others overflow or underflow on the way.
 SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e308, 1e-310, -5e-324, 27.0, -27.0, 0.5]
 
 

@@ -43,7 +43,7 @@ def nests(*shapes: tuple[int, ...]) -> list[ua.Container]:
 
 
 def run_of(compiled: Any, *arguments: Any) -> Any:
-    """Return what runs the graph of a compiled function, after a call."""
+    """Return the function that runs the graph of a compiled function, after a call."""
     compiled(*arguments)
     (program,) = compiled._programs.values()
     return program.executor().run
@@ -180,6 +180,6 @@ def test_wrong_sequences_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match="not a program"):
             native.sequence(*wrong)
-    # What isn't the program's runs step by step, whose errors are told.
+    # Other arrays run step by step, with those errors.
     with pytest.raises(ValueError, match="read-only"):
         sequence(3, 2)(np.broadcast_to(1.0, 3))

@@ -1,4 +1,4 @@
-"""The cache of compiled loops: whatever lies on its path, only what this user has compiled is loaded, and whole."""
+"""The cache of compiled loops: whatever lies on its path, only this user's loops are loaded, and whole."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def text(number: int) -> str:
 
 
 def run(number: int = OURS) -> int | None:
-    """Compile or load a function that gives a number, and return what it gives; ``None`` if there is none."""
+    """Compile or load a function that returns a number, and call it; ``None`` if there is none."""
     found: list[int | None] = []
 
     def call() -> None:
@@ -69,7 +69,7 @@ def again() -> int | None:
 
 
 def count_compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Note what is compiled from now on."""
+    """Count compilations from now on."""
     sources: list[str] = []
     compiler = cache._compile
 
@@ -195,7 +195,7 @@ MOMENTS = [(store, "read"), (store, "write"), (ctypes, "CDLL")]
 def test_a_directory_that_is_exchanged_after_it_was_checked(
     monkeypatch: pytest.MonkeyPatch, root: Path, module: Any, name: str, is_kept: bool
 ) -> None:
-    """Another user, who can rename what lies in a shared directory, puts an own one in its place."""
+    """Another user, who can rename files in a shared directory, puts one of their own in its place."""
     assert run() == OURS
     name_of_ours = kept(root).name
     planted = root / "planted" / "kernels"

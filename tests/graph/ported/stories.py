@@ -1,4 +1,4 @@
-"""Graphs that change step by step, and what is decided of each state."""
+"""Graphs that change step by step, and the expected verdict on each state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..ops import evaluate
 
 
 def is_sound(fgraph: FunctionGraph) -> bool:
-    """Return whether a handler accepts the graph as it is; what it accepts has to compute right numbers in place."""
+    """Return whether a handler accepts the graph; an accepted graph must compute right numbers in place."""
     copy = FunctionGraph(fgraph.inputs, fgraph.outputs)
     expected = refusal(copy)
     try:

@@ -1,4 +1,4 @@
-"""The mode ``debug`` as users meet it: operations that do what they don't declare, and functions that are right."""
+"""The mode ``debug`` for users: operations that violate their declarations, and functions that are right."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def array(*values: float) -> Array:
 
 
 def made(backend: str, body: Callable[..., Any], kernel: Callable[..., Any], **maps: Any) -> Any:
-    """Return an operation of two arrays, with a kernel that may not do what the body and the maps say."""
+    """Return an operation of two arrays, whose kernel may violate the body and the maps."""
 
     def function(x: Array, y: Array, /) -> Array:
         """Compute something of two arrays."""

@@ -1,4 +1,4 @@
-"""The destroy handler on graphs that change: what it accepts before and after, which has to compute right numbers."""
+"""The destroy handler on changing graphs: accepted graphs, before and after, must compute right numbers."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_changes(story: Story) -> None:
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_changes_that_are_watched(story: Story) -> None:
-    """A handler says the same when it watches the changes; what it refuses is as it was."""
+    """A handler gives the same verdict when it watches the changes; a refused graph is unchanged."""
     x, y, z = vectors("x y z")
     outputs, changes, expected = story(x, y, z)
     fgraph = FunctionGraph([x, y, z], outputs, clone=False)

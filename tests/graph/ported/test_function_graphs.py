@@ -1,4 +1,4 @@
-"""Function graphs and what watches them: clients, changes, refusals, parts of graphs, pickles."""
+"""Function graphs and their features: clients, changes, refusals, parts of graphs, pickles."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def check_whole(fgraph: FunctionGraph) -> None:
     assert {variable: set(clients) for variable, clients in fgraph.clients.items()} == found
 
 
-# What a graph is made of
+# The parts of a graph
 
 
 def test_what_a_new_graph_knows(three: FunctionGraph) -> None:
@@ -307,7 +307,7 @@ def test_constants_are_outputs() -> None:
         check_whole(each)
 
 
-# Pickles, and what watches graphs
+# Pickles, and features of graphs
 
 
 class Listener(Feature):
@@ -371,7 +371,7 @@ def test_features_go_on_in_a_pickled_graph() -> None:
     fgraph = FunctionGraph([x, y], [F(copied, y)], [DestroyHandler(), Listener()], clone=False)
     fgraph.attach(Supervisor([x]))
     other = again(fgraph)
-    # As in a copy: what can't be copied stays behind.
+    # As in a copy: features that can't be copied stay behind.
     handler, supervisor = other.features
     assert isinstance(handler, DestroyHandler)
     assert isinstance(supervisor, Supervisor)

@@ -221,7 +221,7 @@ def test_an_update_that_does_not_fit(backend: str) -> None:
 
 
 A, B, C = ((lambda a, b, c: a), (lambda a, b, c: b), (lambda a, b, c: c))
-# What A becomes, what B becomes, and what is returned, each of A, B and an argument.
+# The new A, the new B, and the result, each of A, B and an argument.
 UPDATES: dict[str, tuple[Any, Any, Any]] = {
     "A becomes B": (B, None, None),
     "A becomes B, and B the argument": (B, C, None),

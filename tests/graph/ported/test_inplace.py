@@ -1,4 +1,4 @@
-"""In-place rewriting: what is overwritten and what isn't, in graphs and compiled functions, with right numbers."""
+"""In-place rewriting: overwritten inputs and others, in graphs and compiled functions, with right numbers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_merges(case: str) -> None:
         assert names(fgraph) == ["add", "S", "overwrites"]
 
 
-# Which argument
+# The overwritten argument
 
 
 def triple(op_name: str, places: tuple[int, ...], twins: tuple[Op, ...] = ()) -> Code:

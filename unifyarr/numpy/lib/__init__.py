@@ -1,4 +1,4 @@
-"""What programs use of NumPy's ``lib``: ``lib.stride_tricks`` and ``lib.array_utils``."""
+"""The parts of NumPy's ``lib`` that programs use: ``lib.stride_tricks`` and ``lib.array_utils``."""
 
 from __future__ import annotations
 

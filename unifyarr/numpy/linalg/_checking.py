@@ -1,4 +1,4 @@
-"""What matrices are checked for."""
+"""Checks of matrices."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def cond(x: Any, p: Any = None) -> Array:
         found = above / ua.where(singular, 1, below)
     else:
         x = matrices(x, "cond", square=True)
-        # Whose last pivots are zero: no engine inverts those, and some raise.
+        # The last pivots of singular matrices are zero: no engine inverts those, and some raise.
         singular = own.slogdet(x).sign == 0
         there = ua.where(singular[..., None, None], ua.eye(x.shape[-1], dtype=x.dtype, backend=x.backend), x)
         found = norm(there, p, (-2, -1)) * norm(own.inv(there), p, (-2, -1))

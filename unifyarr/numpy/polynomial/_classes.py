@@ -22,7 +22,7 @@ __all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomi
 
 @make_boundaries
 class _OnArrays:
-    """What NumPy's classes compute beside coefficients: arrays of the backend of their argument, or the current one."""
+    """Results of NumPy's classes beside coefficients: arrays of the backend of their argument, or the current one."""
 
     _values: ClassVar[Any]
     # As NumPy's classes have them.
