@@ -175,3 +175,34 @@ def _raised(x: Array) -> None:
 def test_what_is_refused(backend: str, use: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         use()
+
+
+LOOPS = {
+    "scan": lambda x: ua.scan(lambda c, row: (c * 0.5 + row * x, ua.sum(c)), ua.zeros_like(x), ua.stack([x, x * 2]))[0],
+    "fori_loop that writes": lambda x: ua.fori_loop(0, 2, lambda i, c: _written(c, i), x),
+    "while_loop": lambda x: ua.while_loop(lambda c: ua.sum(c) < 20, lambda c: c * 2 + x, ua.abs(x)),
+    "cond": lambda x: ua.cond(ua.sum(x) > 0, lambda a: ua.sin(a) * x, lambda a: -a, x),
+}
+
+
+def _written(c: Array, i: Array) -> Array:
+    c[i] = c[2] * c[i]
+    return c
+
+
+@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("fuses", [False, True])
+def test_graphs_with_loops_are_called_where_they_were_not_traced(backend: str, name: str, fuses: bool) -> None:
+    program, x = LOOPS[name], ua.asarray(X, backend="numpy")
+    wanted, slope = program(x), ua.grad(lambda x: ua.sum(program(x)))(x)
+    fgraph = ua.compile(program).graph(x) if fuses else ua.graph.trace(program, x)
+    x = ua.asarray(X)
+    same(fgraph(x), values_of(wanted))
+    if fuses and backend in ("jax", "tensorflow"):
+        # Their compilers take seconds, and have nothing to do with what was fused.
+        return
+    same(ua.vmap(fgraph)(ua.stack([x, x]))[1], values_of(wanted))
+    same(ua.compile(lambda x: OpFromGraph(fgraph)(x + 0) * 2)(x), 2 * values_of(wanted))
+    if name != "while_loop" or backend not in ("jax", "tensorflow"):
+        same(ua.grad(lambda x: ua.sum(fgraph(x)))(x), values_of(slope))
+        same(ua.compile(ua.grad(lambda x: ua.sum(OpFromGraph(fgraph)(x))))(x), values_of(slope))

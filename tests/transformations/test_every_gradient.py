@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.errors import BackendFeatureError
 
-from ..natives import skip_without_derivatives
+from ..natives import skip_unless, skip_without_derivatives
 from .every_gradient import CONSTANT, MISSING, REFUSALS, cases, check, draw
 from .second_derivatives import SMOOTH, TOLERANCES, at_special_points, complaint
 from .through import engines
@@ -32,6 +33,22 @@ def test_gradients_by_every_parameter_are_those_of_differences(backend: str, par
             # Both directions, in turns.
             complaints[f"{drawn} through {through}"] = check(drawn, engine, forward=number % 2 == 1)
         assert not {key: each for key, each in complaints.items() if each is not None}
+
+
+def test_a_refusal_names_the_engine_that_refuses(backend: str) -> None:
+    skip_unless(backend, "numpy", why="arrays that each engine differentiates")
+    pytest.importorskip("jax")
+    for loaded in ua.available_backends():
+        assert float(ua.asarray(1.0, backend=loaded)) == 1
+    x = ua.ones(2)
+    for other in ([1.0, 2.0], x):
+        # JAX has no derivative of it, also where its arrays are a list of elements.
+        for function in (
+            lambda y, other=other: ua.nextafter(other, y),
+            lambda y, other=other: ua.nextafter([*y], other),
+        ):
+            with pytest.raises(BackendFeatureError, match=r"^nextafter\(\): jax can't do this: Differentiation rule"):
+                ua.jvp(function, (x,), (x,), backend="jax")
 
 
 def test_what_is_refused_is_among_what_is_called() -> None:

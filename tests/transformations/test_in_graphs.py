@@ -23,6 +23,7 @@ from unifyarr.errors import (
     UnifyarrError,
 )
 from unifyarr.graph.compiling import compile
+from unifyarr.testing import has
 
 from ..natives import skip_unless
 from ..oracle import as_numpy
@@ -518,3 +519,30 @@ def test_no_value_of_the_example_is_kept(backend: str) -> None:
         del x
         gc.collect()
         assert reference() is None
+
+
+def _named(backend: str) -> list[str]:
+    """Return what ``backend=`` may name."""
+    return [engine or backend for engine in engines(backend) if engine or has(backend, "transformations")]
+
+
+def test_engines_differentiate_inside_loops_and_branches(backend: str) -> None:
+    for engine in _named(backend):
+
+        def slope(s: Any, x: Any, engine: str = engine) -> Any:
+            return ua.grad(lambda y: ua.sum(y**2 * x), backend=engine)(s)
+
+        def function(x: Any) -> Any:
+            looped = ua.fori_loop(0, 2, lambda i, s: s + ua.fori_loop(0, 2, lambda j, t: t * 0.5 + slope(t, x), s), x)
+            chosen = ua.cond(ua.sum(x) > 0, lambda s: slope(s, x), lambda s: s, x)
+            return looped, chosen, ua.while_loop(lambda s: ua.sum(s) < 50, lambda s: s + slope(s, x), x)
+
+        assert_as_eager(lambda: (function, {"args": fresh([1, 2, 3])}), calls=1)
+
+
+def test_graphs_with_constants_of_the_engine_have_derivatives_by_it(backend: str) -> None:
+    x = ua.graph.Variable(ua.graph.array_type(3, "float64"), "x")
+    fgraph = ua.graph.FunctionGraph([x], [ua.sum(ua.sin(x) * ua.asarray([1.0, 2.0, 3.0]))])
+    for engine in _named(backend):
+        found = compile(ua.grad(fgraph, backend=engine))(*fresh([1, 2, 3]))
+        np.testing.assert_allclose(as_numpy(found), np.cos([1, 2, 3]) * [1, 2, 3], rtol=1e-12)

@@ -49,7 +49,9 @@ def own_error(error: Exception, engines: tuple[str, ...], lack: str) -> type[Exc
     own = kind in (RuntimeError, NotImplementedError, SystemError) or kind.__module__.split(".")[0] in engines
     if not own or isinstance(error, _CLEAR):
         return None
-    return MemoryError if re.search(lack, str(error)) else EngineError
+    if re.search(lack, str(error)):
+        return MemoryError
+    return BackendFeatureError if isinstance(error, NotImplementedError) else EngineError
 
 
 def check_number(selected: int, given: int) -> None:

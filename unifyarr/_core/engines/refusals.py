@@ -6,6 +6,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Iterable
+from traceback import walk_tb
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -78,12 +79,23 @@ def explained(error: Exception, what: str, backend: Handle | None = None) -> Exc
         return MemoryError(f"{what}: there is no memory for the result")
     if len(text) > _LONGEST and "\n" in text and type(error) in (TypeError, ValueError, IndexError, OverflowError):
         return type(error)(f"{what}: {text.splitlines()[0][:_LONGEST]}")
-    for each in loaded_backends() if backend is None else (backend,):
+    for each in _at_work(error) if backend is None else (backend,):
         kind = each.own_error(error)
         if kind is not None:
             first = next(iter(_NODE.sub("", text).strip().splitlines()), type(error).__name__)
             return kind(f"{what}: {each.name} can't do this: {first[:_LONGEST]}")
     return None
+
+
+def _at_work(error: Exception) -> list[Handle]:
+    """Return the loaded backends, and first those whose code, or engine's, was running when an error was raised."""
+    modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+
+    def was_idle(backend: Handle) -> bool:
+        own, engines = type(backend.engine).__module__, (backend.name, _package_of(backend.native_type.__module__))
+        return not any(each.startswith(f"{own}.") or _package_of(each) in engines for each in modules)
+
+    return sorted(loaded_backends(), key=was_idle)
 
 
 def explains(what: str) -> Callable[[Function], Function]:

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 
     # Public functions take anything, and methods of mixins pass themselves, which are arrays to nobody but Python.
     backends: ModuleType
+    branches: ModuleType
     deferring: ModuleType
     exporting: ModuleType
     following: ModuleType
     functions: ModuleType
     inplace: ModuleType
+    loops: ModuleType
     masking: ModuleType
     numpy: ModuleType
     numpy_protocols: ModuleType
@@ -95,6 +97,8 @@ DOORS: dict[str, Door] = {
     "running": Door("graph.building.running", ("graph.core.fgraph",)),
     "drawing": Door("graph.show.drawing", ("graph.core.fgraph",)),
     "html": Door("graph.show.html", ("graph.core.fgraph",)),
+    "loops": Door("control.loops", ("graph.loops.ops",)),
+    "branches": Door("control.branches", ("graph.loops.ops",)),
 }
 
 

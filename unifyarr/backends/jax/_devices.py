@@ -146,13 +146,10 @@ def meeting(devices: Iterable[Any], default: str) -> Any:
 
 def may_meet(first: Any, second: Any) -> bool:
     """Return whether JAX computes with two arrays together: one isn't committed, or they're on the same devices."""
-    if not (getattr(first, "committed", True) and getattr(second, "committed", True)):
-        return True
-    try:
-        return bool(first.sharding.device_set == second.sharding.device_set)
-    except AttributeError:
+    if not (type(first) is type(second) is ARRAYS[0] and first.committed and second.committed):
         # JAX's compiler places tracers.
         return True
+    return bool(first.sharding.device_set == second.sharding.device_set)
 
 
 def extents(native: Any) -> list[tuple[int, int]]:

@@ -325,7 +325,8 @@ class Backend(base.Backend[Tensor]):
     def to_numpy(self, native: Tensor) -> np.ndarray:
         """Return the values as a NumPy array, which shares memory on the CPU and must not be written."""
         if native.dtype in _PLAIN and native.is_cpu and is_plain(native) and not native.is_neg():
-            shared: np.ndarray = native.numpy()
+            # Inside a transformation of torch's, DLPack alone gives memory away.
+            shared: np.ndarray = native.numpy() if peek_interpreter_stack() is None else np.from_dlpack(native)
             return shared
         if native.is_meta:
             raise TypeError("a tensor on the meta device has no values: make it on another device")
@@ -334,7 +335,6 @@ class Backend(base.Backend[Tensor]):
         bits = dtype in OF_ML_DTYPES
         native = native.view(_bits(native.itemsize)[1]) if bits else native
         known = unwrapped(native)
-        # Inside a transformation of torch's, DLPack alone gives memory away.
         array: np.ndarray = native.numpy() if known is native else np.from_dlpack(known)
         return array.view(dtype) if bits else array
 

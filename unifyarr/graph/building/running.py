@@ -174,6 +174,9 @@ class _Run:
 
     def run(self, node: Apply, natives: list[Any]) -> Sequence[Any]:
         """Return the results of a node."""
+        found = _called(node, self.backend, self.backend, natives)
+        if found is not None:
+            return found
         op = _measured(_op_on(node, self.backend), self.backend.shape, natives)
         if op is not node.op:
             node = Apply(op, node.inputs, [each.type for each in node.outputs])
@@ -208,6 +211,9 @@ class _Recorded(_Run):
 
     def run(self, node: Apply, natives: list[Traced]) -> Sequence[Traced]:
         """Return the results of a new node."""
+        called = _called(node, self.backend, self.trace.handle, natives)
+        if called is not None:
+            return called
         trace, op = self.trace, _measured(self._op(node), lambda each: _shape(each.variable), natives)
         if (
             isinstance(op, KernelOp)
@@ -244,6 +250,15 @@ def _shape(variable: Variable) -> tuple[int | None, ...]:
     return () if variable.type is None else tuple(variable.type.shape)
 
 
+def _called(node: Apply, backend: Handle, handle: Handle, natives: Sequence[Native]) -> list[Any] | None:
+    """Return what a node of another backend's operations gives, by functions of arrays; ``None`` for other nodes."""
+    op = node.op.op if isinstance(node.op, OnCopies) else node.op
+    if getattr(op, "backend", backend) is backend:
+        return None
+    found = op.called([wrap(x, handle) for x in natives])
+    return None if found is None else list(map(read, found))
+
+
 def _op_on(node: Apply, backend: Handle) -> Op:
     """Return the operation of a node on a backend; raise if it was made for another one alone."""
     op = node.op
@@ -277,7 +292,11 @@ def elsewhere(op: KernelOp, backend: Handle) -> KernelOp:
         return op
     if op.name == COPY:
         return KernelOp(backend, COPY, {}, 1)
-    return kernel_op(backend, op.name, op.static, op.nout)
+    static = op.static
+    if backend.name != op.backend.name and static.get("device") is not None:
+        # Another engine's device is its default one here.
+        static = {**static, "device": None}
+    return kernel_op(backend, op.name, static, op.nout)
 
 
 class GraphFunction:

@@ -328,6 +328,10 @@ class Op(Declarations):
         """Return the outputs of copies of the nodes that this operation runs, if they take the place of a node."""
         return None
 
+    def called(self, arrays: Sequence[Any]) -> Sequence[Any] | None:
+        """Return what the graphs that this operation runs give for arrays of any backend; ``None`` if it runs none."""
+        return None
+
     def inside(self) -> Iterable[tuple[str, str]]:
         """Return what the graphs that this operation runs are called, and each as text, to be shown below its own."""
         return ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..._core.values.lazily import cached_property
 from ..core.basic import Variable
@@ -38,3 +39,8 @@ class Composed:
     def graph(self) -> FunctionGraph:
         """The graph of the single operations."""
         return FunctionGraph(self._inputs, self._outputs, clone=False)
+
+    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Return what the single operations give for arrays, after which there may be more inputs of a node."""
+        found = self.graph(*arrays[: len(self._inputs)])
+        return [found] if len(self._outputs) == 1 else list(found)

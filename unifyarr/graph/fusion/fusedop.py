@@ -108,6 +108,10 @@ class FusedOp(Op):
         for op in self.composed.ops:
             yield from op.parts()
 
+    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Return what the single operations give."""
+        return self.composed.called(arrays)
+
     def twins(self, node: Apply) -> list[Op]:
         """Return the operations that have one more output in the memory of an input."""
         taken = {*self.host.values()}

@@ -239,6 +239,10 @@ class LoweredOp(Op):
         for op in self.composed.ops:
             yield from op.parts()
 
+    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Return what the single operations give."""
+        return self.composed.called(arrays)
+
     def twins(self, node: Apply) -> list[Op]:
         """Return the operations that write one more output to an input of the graph."""
         # All is read before anything is written. The compiler finds memory for what isn't an argument by itself.

@@ -23,6 +23,10 @@ class LaidOut(Op):
         self.backend, self.strides = backend, strides
         super().__init__("laid_out", parameters=(backend.name, strides), view_map={0: (0,)})
 
+    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Return the array itself, whose values are the same."""
+        return arrays
+
     def perform(self, node: Apply, inputs: Sequence[object], out: object = None) -> Any:
         """Return the array, or the copy."""
         return self.bound(node)(*inputs)

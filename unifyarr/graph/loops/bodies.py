@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -56,6 +57,10 @@ class BodyTrace(EnclosedTrace):
         super().__init__(enclosing, Crossing(backend), enclosed_handle(backend, enclosing.handle, inside))
         self.is_transformed, self.is_batched = enclosing.is_transformed, enclosing.is_batched
         self.examples, self.layouts = enclosing.examples, enclosing.layouts
+
+    def suspended(self) -> AbstractContextManager[None]:
+        """Run what happens inside the block where the trace around was begun, whose examples are real arrays."""
+        return self.enclosing.suspended()
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array of the trace around."""

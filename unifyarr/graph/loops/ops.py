@@ -15,11 +15,13 @@ import numpy as np
 
 from ..._core.engines.handle import Handle
 from ..._core.kernels.types import ArrayType
+from ..._core.values import above
 from ..._core.values.lazily import cached_property
 from ..._core.values.native import Native
 from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op, Variable
+from ..core.fgraph import FunctionGraph
 from ..core.rewriter import Rewriter
 from ..kernels.executors import Executor
 from .bodies import Body, buffer, fresh
@@ -137,6 +139,18 @@ class ScanOp(BodiesOp):
         """Return the same loop with another step."""
         return ScanOp(bodies[0], carried, rows, self.length, self.reverse)
 
+    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Return what ``ua.scan`` gives for the graph of the body."""
+        count, end, graph = self.carried, self.carried + self.rows, self.bodies[0].fgraph
+
+        def step(state: list[Any], row: list[Any]) -> tuple[list[Any], list[Any]]:
+            found = _outputs(graph, *state, *row, *arrays[end:])
+            return found[:count], found[count:]
+
+        carry, xs = list(arrays[:count]), list(arrays[count:end])
+        state, rows = above.loops.scan(step, carry, xs, length=self.length, reverse=self.reverse)
+        return [*state, *rows]
+
     def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Native]:
         """Return the natives of all outputs."""
         (body,), carried = self.bodies, self.carried
@@ -233,6 +247,20 @@ class WhileOp(BodiesOp):
         graphs, strides = [each.rewritten for each in self.bodies], self.bodies[0].strides
         return stages_of(self.backend, graphs, strides, self.carried, wait=self.waits)
 
+    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Return what ``ua.while_loop`` gives for the graphs of the condition and the body."""
+        condition, body = [each.fgraph for each in self.bodies]
+        captured = arrays[self.carried :]
+
+        def holds(state: list[Any]) -> Any:
+            return condition(*state, *captured)
+
+        def step(state: list[Any]) -> list[Any]:
+            return _outputs(body, *state, *captured)
+
+        found: Sequence[Any] = above.loops.while_loop(holds, step, list(arrays[: self.carried]))
+        return found
+
     def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Any]:
         """Return what is carried in the end."""
         (condition, body), carried = self.bodies, self.carried
@@ -309,6 +337,12 @@ class SwitchOp(BodiesOp):
         pairs = list(zip(self.bodies, other.bodies, strict=True))
         return SwitchOp([one.beside(two) for one, two in pairs]) if all(map(_are_apart, pairs)) else None
 
+    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Return what ``ua.switch`` gives for the graphs of the branches."""
+        branches = [partial(_outputs, each.fgraph) for each in self.bodies]
+        found: Sequence[Any] = above.branches.switch(arrays[0], branches, *arrays[1:])
+        return found
+
     def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Any]:
         """Return what the chosen function returns."""
         index, *captured = inputs
@@ -339,6 +373,12 @@ class SwitchOp(BodiesOp):
 def _are_apart(pair: tuple[Body, Body]) -> bool:
     one, two = pair
     return one.is_on_host == two.is_on_host and {*one.fgraph.inputs}.isdisjoint(two.fgraph.inputs)
+
+
+def _outputs(graph: FunctionGraph, *arrays: Any) -> list[Any]:
+    """Return the outputs of a graph for arrays, however many they are."""
+    found = graph(*arrays)
+    return [found] if len(graph.outputs) == 1 else list(found)
 
 
 def _listed(run: Executor, *natives: object) -> list[Native]:
