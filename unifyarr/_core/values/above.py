@@ -17,7 +17,6 @@ from .records import Record
 if TYPE_CHECKING:
     from ...graph.building import running as running
     from ...graph.building import variables as variables
-    from ...graph.show import drawing as drawing
     from ...graph.show import html as html
     from ...modes.tape import declared_operations as declared_operations
     from ..arrays import items as items
@@ -28,13 +27,11 @@ if TYPE_CHECKING:
 
     # Public functions take anything, and methods of mixins pass themselves, which are arrays to nobody but Python.
     backends: ModuleType
-    branches: ModuleType
     deferring: ModuleType
     exporting: ModuleType
     following: ModuleType
     functions: ModuleType
     inplace: ModuleType
-    loops: ModuleType
     masking: ModuleType
     numpy: ModuleType
     numpy_protocols: ModuleType
@@ -69,7 +66,11 @@ DOORS: dict[str, Door] = {
     "following": Door("numpy._following", ("_core.calling.numpy_protocols",)),
     # Loops, compiled functions and traces.
     "package": Door(
-        "", ("_core.calling.plain_calls", "functions.filters", "functions.linalg_solvers", "functions.recurrent")
+        "",
+        (
+            *("_core.calling.plain_calls", "functions.filters", "functions.linalg_solvers", "functions.recurrent"),
+            "graph.loops.ops",
+        ),
     ),
     "backends": Door("functions.backends", (f"{_ARRAYS}.protocols",)),
     "deferring": Door("functions.deferring", (f"{_ARRAYS}.deferred",)),
@@ -95,10 +96,7 @@ DOORS: dict[str, Door] = {
     "traced": Door("graph.loops.traced_loops", ("modes.trace.handle",)),
     "variables": Door("graph.building.variables", ("graph.core.basic",)),
     "running": Door("graph.building.running", ("graph.core.fgraph",)),
-    "drawing": Door("graph.show.drawing", ("graph.core.fgraph",)),
     "html": Door("graph.show.html", ("graph.core.fgraph",)),
-    "loops": Door("control.loops", ("graph.loops.ops",)),
-    "branches": Door("control.branches", ("graph.loops.ops",)),
 }
 
 

@@ -300,7 +300,7 @@ class FunctionGraph:
 
     def dot(self, /) -> str:
         """Return a drawing of the graph as Graphviz source."""
-        return above.drawing.dot(self)
+        return above.html.dot(self)
 
     def svg(self, /) -> str:
         """Return a drawing of the graph as an SVG image, which notebooks show.
@@ -308,7 +308,7 @@ class FunctionGraph:
         Views are dashed, overwritten inputs are red, and values with the same number and colour share memory. For
         a graph of more than 500 operations the image only says that it's too large.
         """
-        return above.drawing.svg(self)
+        return above.html.svg(self)
 
     def _repr_svg_(self) -> str:
         return self.svg()

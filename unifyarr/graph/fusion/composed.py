@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from ..._core.arrays.array import Array
 from ..._core.values.lazily import cached_property
 from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
@@ -40,7 +40,7 @@ class Composed:
         """The graph of the single operations."""
         return FunctionGraph(self._inputs, self._outputs, clone=False)
 
-    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
         """Return what the single operations give for arrays, after which there may be more inputs of a node."""
         found = self.graph(*arrays[: len(self._inputs)])
         return [found] if len(self._outputs) == 1 else list(found)

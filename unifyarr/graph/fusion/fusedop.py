@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ..._core.arrays.array import Array
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..._core.kernels.types import ArrayType
@@ -108,7 +109,7 @@ class FusedOp(Op):
         for op in self.composed.ops:
             yield from op.parts()
 
-    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
         """Return what the single operations give."""
         return self.composed.called(arrays)
 

@@ -14,6 +14,7 @@ from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
+from ..._core.arrays.array import Array
 from ..._core.engines.handle import Handle
 from ..._core.kernels.record import Alias
 from ..._core.values.native import Native
@@ -239,7 +240,7 @@ class LoweredOp(Op):
         for op in self.composed.ops:
             yield from op.parts()
 
-    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
         """Return what the single operations give."""
         return self.composed.called(arrays)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.arrays.array import Array
 from ..._core.engines.handle import Handle
 from ..._core.kernels.types import ArrayType
 from ..core.basic import Apply, Op, Variable
@@ -23,7 +24,7 @@ class LaidOut(Op):
         self.backend, self.strides = backend, strides
         super().__init__("laid_out", parameters=(backend.name, strides), view_map={0: (0,)})
 
-    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
         """Return the array itself, whose values are the same."""
         return arrays
 

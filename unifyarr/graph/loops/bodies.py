@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -58,9 +58,11 @@ class BodyTrace(EnclosedTrace):
         self.is_transformed, self.is_batched = enclosing.is_transformed, enclosing.is_batched
         self.examples, self.layouts = enclosing.examples, enclosing.layouts
 
-    def suspended(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
         """Run what happens inside the block where the trace around was begun, whose examples are real arrays."""
-        return self.enclosing.suspended()
+        with self.enclosing.suspended():
+            yield
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array of the trace around."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.arrays.array import Array
 from ..._core.engines.handle import Handle
 from ..._core.kernels.types import ArrayType
 from ..._core.values import above
@@ -139,16 +140,16 @@ class ScanOp(BodiesOp):
         """Return the same loop with another step."""
         return ScanOp(bodies[0], carried, rows, self.length, self.reverse)
 
-    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
         """Return what ``ua.scan`` gives for the graph of the body."""
         count, end, graph = self.carried, self.carried + self.rows, self.bodies[0].fgraph
 
-        def step(state: list[Any], row: list[Any]) -> tuple[list[Any], list[Any]]:
+        def step(state: list[Array], row: list[Array]) -> tuple[list[Array], list[Array]]:
             found = _outputs(graph, *state, *row, *arrays[end:])
             return found[:count], found[count:]
 
         carry, xs = list(arrays[:count]), list(arrays[count:end])
-        state, rows = above.loops.scan(step, carry, xs, length=self.length, reverse=self.reverse)
+        state, rows = above.package.scan(step, carry, xs, length=self.length, reverse=self.reverse)
         return [*state, *rows]
 
     def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Native]:
@@ -247,18 +248,18 @@ class WhileOp(BodiesOp):
         graphs, strides = [each.rewritten for each in self.bodies], self.bodies[0].strides
         return stages_of(self.backend, graphs, strides, self.carried, wait=self.waits)
 
-    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
         """Return what ``ua.while_loop`` gives for the graphs of the condition and the body."""
         condition, body = [each.fgraph for each in self.bodies]
         captured = arrays[self.carried :]
 
-        def holds(state: list[Any]) -> Any:
+        def holds(state: list[Array]) -> object:
             return condition(*state, *captured)
 
-        def step(state: list[Any]) -> list[Any]:
+        def step(state: list[Array]) -> list[Array]:
             return _outputs(body, *state, *captured)
 
-        found: Sequence[Any] = above.loops.while_loop(holds, step, list(arrays[: self.carried]))
+        found: Sequence[Array] = above.package.while_loop(holds, step, list(arrays[: self.carried]))
         return found
 
     def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Any]:
@@ -337,10 +338,10 @@ class SwitchOp(BodiesOp):
         pairs = list(zip(self.bodies, other.bodies, strict=True))
         return SwitchOp([one.beside(two) for one, two in pairs]) if all(map(_are_apart, pairs)) else None
 
-    def called(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
         """Return what ``ua.switch`` gives for the graphs of the branches."""
         branches = [partial(_outputs, each.fgraph) for each in self.bodies]
-        found: Sequence[Any] = above.branches.switch(arrays[0], branches, *arrays[1:])
+        found: Sequence[Array] = above.package.switch(arrays[0], branches, *arrays[1:])
         return found
 
     def results(self, inputs: Sequence[Any], watch: BodyWatch | None = None) -> Sequence[Any]:
@@ -375,7 +376,7 @@ def _are_apart(pair: tuple[Body, Body]) -> bool:
     return one.is_on_host == two.is_on_host and {*one.fgraph.inputs}.isdisjoint(two.fgraph.inputs)
 
 
-def _outputs(graph: FunctionGraph, *arrays: Any) -> list[Any]:
+def _outputs(graph: FunctionGraph, *arrays: Array) -> list[Array]:
     """Return the outputs of a graph for arrays, however many they are."""
     found = graph(*arrays)
     return [found] if len(graph.outputs) == 1 else list(found)

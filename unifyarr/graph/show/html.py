@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..core.fgraph import FunctionGraph
 from ..core.names import describe
-from .drawing import LIMIT, svg
+from .drawing import LIMIT
+from .drawing import dot as dot
+from .drawing import svg as svg
 from .tables import TextTable
 
 if TYPE_CHECKING:
