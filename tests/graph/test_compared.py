@@ -15,6 +15,8 @@ VALUES = {"x": np.array([0.5, 1.0, 2.0]), "y": np.array([1.0, 3.0, 0.5]), "m": n
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.formula)
 def test_a_formula_has_these_operations_and_its_values(backend: str, row: Compared) -> None:
+    if row.by.startswith("not done") and backend != "numpy":
+        pytest.skip("the operations of the eager calls")
     given = [ua.asarray(VALUES[name]) for name in row.given]
     run = ua.compile(row.function, include=row.include, exclude="fuse")
     if backend == "numpy":
