@@ -164,7 +164,7 @@ def cumulative_prod(
     return np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial, out=out)
 
 
-def _highest(ufunc: np.ufunc) -> Kernel:
+def _highest(ufunc: np.ufunc) -> Callable[..., np.ndarray]:
     @bound_by(lambda *, axis: lambda x, /: kernel(x, axis=axis))
     @support_native_out
     def kernel(x: np.ndarray, /, *, axis: int, out: Any = None) -> np.ndarray:
