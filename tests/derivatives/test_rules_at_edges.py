@@ -142,3 +142,11 @@ def test_the_number_of_an_exponent_that_is_derived_isnt_used(backend: str) -> No
     slope = ua.grad(lambda x, y: x**y, argnums=0)
     found = ua.grad(slope, argnums=1)(ua.asarray(3.0), ua.asarray(2.0))
     np.testing.assert_allclose(as_numpy(found), 3 * (1 + 2 * math.log(3)), rtol=1e-12)
+
+
+@needs("gradients")
+def test_relu_is_flat_at_zero_on_every_backend(backend: str) -> None:
+    slope = ua.grad(lambda x: ua.sum(ua.nn.relu(x)))
+    x = ua.asarray([-1.0, 0.0, -0.0, 2.0])
+    for each in (slope, ua.compile(slope)):
+        assert np.asarray(each(x)).tolist() == [0.0, 0.0, 0.0, 1.0]

@@ -212,6 +212,13 @@ def _clip(steps: StepWriter, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
+@entered_in(_SPECIAL, "relu")
+def _relu(steps: StepWriter, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+    (dtype,) = dtypes
+    steps.add("maximum", [steps.inputs[0], steps.constant(0, dtype)], [dtype] * 3)
+    return True
+
+
 @entered_in(_SPECIAL, "erf")
 def _erf(steps: StepWriter, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
