@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -245,6 +246,21 @@ the right (`tests/test_deferring.py`). Our own functions, such as `ua.multiply(x
 - `x @ s` of a sparse matrix is an error of Numba's, which sparse compiles by: write `np.asarray(x) @ s`.
 - A library that computes with `np.asarray(x)` can't lose a derivative or a trace: `np.asarray` raises there.
 
+## Tensor networks, fits and frames
+
+These were tried by hand on a 4 x 4 array, on NumPy, torch and JAX; they aren't rows of the table.
+
+- opt_einsum 3.4 and autoray 0.11 take our arrays as they are, and give ours: `opt_einsum.contract`, `autoray.do`.
+- cotengra 0.8 and quimb 1.16 call `autoray.do("tensordot", x, y, axes)` with axes by position, which `ua.tensordot`
+  refuses. Tell autoray once to take NumPy's signatures: `autoray.register_backend(ua.Array, "unifyarr.numpy")`. Then
+  `cotengra.einsum`, and the contraction and splitting of quimb's tensors, give ours.
+- pyhf 0.7 on its NumPy backend takes our parameters in `model.logpdf` and gives NumPy's arrays (tried on NumPy and
+  torch). tensorly 0.10 on its NumPy backend unfolds our array and gives ours (tried on NumPy).
+- polars 2.1 knows arrays by type and refuses ours: write `polars.Series(np.asarray(x))`. pyarrow 26 takes them in
+  `pyarrow.array` and `pyarrow.table`, while `pyarrow.Tensor.from_numpy` wants `np.asarray(x)`.
+- kymatio 0.3 and geomstats 2.8 can't be imported beside SciPy 1.17 and NumPy 2.4: they ask for
+  `scipy.special.sph_harm` and `numpy.trapz`, which are gone.
+
 ## What differs without a word
 
 - pandas knows NumPy's arrays and its own by type, and takes the elements of others one by one. So `series.isin(x)`
@@ -348,6 +364,11 @@ def budget() -> str:
     return _of_devices("budget")
 
 
+def gallery() -> str:
+    """Return the page of the gallery, with the seconds that were measured."""
+    return str(runpy.run_path(str(HERE / "gallery_page.py"))["gallery"]())
+
+
 def launches() -> str:
     """Return the page of accelerators, with the launches of programs counted in such a process."""
     return _of_devices("launches")
@@ -362,6 +383,7 @@ ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "Te
 PAGES = {"completeness.md": completeness, "kernels.md": kernels, "coming-from/numpy-names.md": names_of_numpy}
 PAGES |= {"what-waits-for-the-device.md": budget, "guides/accelerators.md": launches}
 PAGES |= {"guides/stabilize.md": identities, "coming-from/pytensor-rewrites.md": rewrites}
+PAGES |= {"examples/gallery/index.md": gallery}
 PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.json": names_elsewhere}
 # Last, since its rows call the libraries that it is about, all of which have to be installed.
 PAGES["clients.md"] = clients

@@ -21,7 +21,7 @@ BACKENDS = ("numpy", "torch", "jax", "tensorflow")
     "page",
     [
         *("completeness.md", "kernels.md", "coming-from/numpy-names.md", "clients.md", "versions.md"),
-        "guides/stabilize.md",
+        *("guides/stabilize.md", "examples/gallery/index.md"),
         "../unifyarr/_core/values/names_elsewhere.json",
     ],
 )
