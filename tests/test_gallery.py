@@ -25,6 +25,8 @@ SIZES: dict[str, dict[str, int]] = {
 }
 # XLA compiles their steps of training for half a minute: on its engines ``benchmarks/gallery.py`` compares them.
 NETWORKS = {"convolutions", "transformer"}
+# XLA compiles their steps of training for half a minute: on its engines ``benchmarks/gallery.py`` compares them.
+NETWORKS = {"convolutions", "transformer"}
 _EXPECTED: dict[str, list[np.ndarray]] = {}
 
 
@@ -34,9 +36,7 @@ def values(found: Any) -> list[np.ndarray]:
 
 def expected(name: str, given: tuple[Any, ...]) -> list[np.ndarray]:
     """Return what NumPy computes by hand, or torch where NumPy has no gradients."""
-    if name not in # XLA compiles their steps of training for half a minute: on its engines ``benchmarks/gallery.py`` compares them.
-NETWORKS = {"convolutions", "transformer"}
-_EXPECTED:
+    if name not in _EXPECTED:
         by_hand = importlib.import_module(f"examples.gallery.by_hand.{name}")
         if not hasattr(by_hand, "numpy"):
             pytest.importorskip("torch")
