@@ -15,6 +15,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.nest import Nest
 from .._core.arrays.numbers import as_real
 from .._core.arrays.operators import OPERATORS, Operators
+from .._core.arrays.structures import IN_ORDER, NAMESPACE, adopt
 from .._core.declaring.declare import Declaration
 from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
@@ -137,7 +138,7 @@ class Container(Operators, Tree):
         >>> ua.Container(b=ua.zeros(1), a=[ua.zeros(1), ua.zeros(1)]).paths()
         ['a/0', 'a/1', 'b']
         """
-        return ["/".join(path) for path in trees().tree_paths(self, namespace="unifyarr")]
+        return ["/".join(path) for path in trees().tree_paths(self, namespace=NAMESPACE)]
 
     def leaves(self) -> list[Array]:
         """Return all leaves, in the order of the paths."""
@@ -163,7 +164,7 @@ class Container(Operators, Tree):
         ├── a: array([1., 1.])
         └── b: array([2.])
         """
-        leaves, spec = trees().tree_flatten(self, namespace="unifyarr")
+        leaves, spec = trees().tree_flatten(self, namespace=NAMESPACE)
         return leaves, spec
 
     @staticmethod
@@ -568,8 +569,6 @@ def _flattened_in_order(container: Container) -> tuple[list[Any], tuple[type, tu
     return container.values(), (container._container_type, names), names
 
 
-# The namespace of optree in which the order of names belongs to a structure.
-_IN_ORDER = "unifyarr in order"
 # Optree, after containers are registered with it.
 _optree: Any = None
 _optree_lock = free_after_fork(threading.Lock())
@@ -585,10 +584,10 @@ def trees() -> Any:
         # Optree refuses a second registration, so that only one of several threads may do it.
         with _optree_lock:
             if _optree is None:
-                optree.register_pytree_node(Container, _flattened_sorted, _unflattened_sorted, namespace="unifyarr")
-                optree.register_pytree_node(Container, _flattened_in_order, _unflattened, namespace=_IN_ORDER)
+                optree.register_pytree_node(Container, _flattened_sorted, _unflattened_sorted, namespace=NAMESPACE)
+                optree.register_pytree_node(Container, _flattened_in_order, _unflattened, namespace=IN_ORDER)
                 setting = contextlib.ExitStack()
-                setting.enter_context(optree.dict_insertion_ordered(True, namespace=_IN_ORDER))
+                setting.enter_context(optree.dict_insertion_ordered(True, namespace=IN_ORDER))
                 # It lasts until the interpreter ends, and has to end before optree does.
                 atexit.register(setting.close)
                 _optree = optree
@@ -605,15 +604,17 @@ def flatten(tree: Any, *, in_order: bool = False) -> tuple[list[Any], Any]:
     if type(tree) is Array:
         return [tree], _leaf()
     try:
-        leaves, spec = trees().tree_flatten(tree, none_is_leaf=True, namespace=_IN_ORDER if in_order else "unifyarr")
+        while True:
+            leaves, spec = trees().tree_flatten(tree, none_is_leaf=True, namespace=IN_ORDER if in_order else NAMESPACE)
+            if not adopt(leaves, _optree):
+                return leaves, spec
     except RecursionError as error:
         raise ValueError("a nest of arrays contains itself, or is nested too deep") from error
-    return leaves, spec
 
 
 @cache
 def _leaf() -> Any:
-    return trees().tree_flatten(0, none_is_leaf=True, namespace="unifyarr")[1]
+    return trees().tree_flatten(0, none_is_leaf=True, namespace=NAMESPACE)[1]
 
 
 def unflatten(spec: Any, leaves: Iterable[Any]) -> Any:

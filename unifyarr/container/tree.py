@@ -11,6 +11,7 @@ import numpy as np
 from .. import functions
 from .._core.arrays.array import Array
 from .._core.arrays.nest import Nest
+from .._core.arrays.structures import advice, children_of
 from .._core.arrays.weak import kind_of
 from .._core.engines.dtypes import SCALARS
 from .._core.engines.natives import backend_of_native
@@ -34,8 +35,13 @@ class Tree(Nest):
             container_type, found = dict, list((nest or {}).items())
         elif isinstance(nest, (list, tuple)):
             container_type, found = list if isinstance(nest, list) else tuple, [(str(i), x) for i, x in enumerate(nest)]
+        elif (children := children_of(nest)) is not None:
+            container_type, found = dict, list(children.items())
         else:
-            raise TypeError(f"a container is made of a mapping, a list or a tuple, not of {type(nest).__name__}")
+            raise TypeError(
+                f"a container is made of a mapping, a list, a tuple or a structure, not of {type(nest).__name__}: "
+                f"{advice(nest)}"
+            )
         if container_type is not dict and items:
             raise TypeError(f"a {container_type.__name__} has positions and no names such as {next(iter(items))!r}")
         set_items(self, {}, dict)
@@ -234,15 +240,16 @@ def as_item(value: Any, name: str, cls: type[Tree]) -> Any:
         return value
     if isinstance(value, Tree):
         return value
-    if isinstance(value, _NESTS):
+    is_data = kind_of(value) in SCALARS or isinstance(value, (np.ndarray, np.generic))
+    if is_data or backend_of_native(value) is not None:
+        return functions.asarray(value)
+    if isinstance(value, _NESTS) or children_of(value) is not None:
         try:
             return cls(value)
         except RecursionError:
             raise ValueError(
                 f"a container takes a nest of at most {DEEPEST} levels, which doesn't contain itself"
             ) from None
-    if kind_of(value) in SCALARS or isinstance(value, (np.ndarray, np.generic)) or backend_of_native(value) is not None:
-        return functions.asarray(value)
     raise TypeError(f"{name!r} of a container is an array, a number or a nest of them, not {type(value).__name__}")
 
 

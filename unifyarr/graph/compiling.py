@@ -22,6 +22,7 @@ from typing import (
 )
 
 from .._core.arrays.array import Array
+from .._core.arrays.structures import hold_state
 from .._core.engines.tracing import running
 from .._core.values.called import Called, boundary, make_boundaries, set_boundary
 from .._core.values.pickling import Wrapper
@@ -135,6 +136,9 @@ class Compiled(Called, Wrapper, Generic[P, Result]):
             program,
             lambda run: program.watch.put_back(program(leaves, lambda: self._function(*args, **kwargs), run)),
         )
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        hold_state(owner)
 
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...

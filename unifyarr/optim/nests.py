@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, TypeVar
 
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.numbers import as_real
+from .._core.arrays.structures import advice, children_of
 from .._core.arrays.weak import WeakFloat
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
@@ -69,19 +71,27 @@ def _kind(tree: Any) -> str:
 
 
 def _as_container(nest: Any, what: str) -> Container:
-    if not isinstance(nest, (dict, list, tuple)):
-        raise TypeError(f"{what} is an array, a container or another nest of arrays, not {shown(nest)}")
+    if _children(nest) is None:
+        raise TypeError(f"{what} is an array, a container or another nest of arrays, not {shown(nest)}: {advice(nest)}")
     _check_arrays(nest, what)
     return Container(nest)
 
 
 def _check_arrays(nest: Any, what: str) -> None:
     # A container would make arrays of numbers, and of natives, which no write would reach.
-    for each in nest.values() if isinstance(nest, dict) else nest:
-        if isinstance(each, (dict, list, tuple)):
+    for each in _children(nest) or ():
+        if _children(each) is not None:
             _check_arrays(each, what)
         elif not isinstance(each, (Array, Container)):
             raise TypeError(f"{what} holds arrays of unifyarr, not {shown(each)}: make one of it, by ua.asarray()")
+
+
+def _children(nest: Any) -> Collection[Any] | None:
+    """Return what a nest that isn't a container holds; ``None`` for anything else."""
+    if isinstance(nest, (list, tuple)):
+        return nest
+    found = nest if isinstance(nest, dict) else children_of(nest)
+    return None if found is None else found.values()
 
 
 def working_dtype(dtype: DType) -> DType:

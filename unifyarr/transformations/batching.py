@@ -116,6 +116,8 @@ def _prefix(prefix: Any, tree: Any, name: str, described: str) -> list[Any]:
     if prefix is None or isinstance(prefix, int):
         return [prefix] * len(flatten(tree)[0])
     try:
+        # Their structures are registered there.
+        flatten((prefix, tree))
         found: list[Any] = trees().broadcast_prefix(prefix, tree, none_is_leaf=True, namespace="unifyarr")
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{name} doesn't match the structure of {described}: {error}") from error

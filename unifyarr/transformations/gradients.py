@@ -11,6 +11,7 @@ from typing import Any
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.convert import backend_of
+from .._core.arrays.structures import advice
 from .._core.engines import dtypes
 from .._core.engines.tracing import capture, mode
 from .._core.values.arguments import as_integers, shown
@@ -320,7 +321,7 @@ def prepared_for(
                 continue
             what = f"argument {number} of {getattr(function, '__name__', 'the function')}() is differentiated"
             if not isinstance(x, Array):
-                raise TypeError(f"{what}: it must be an array or a nest of arrays, not {x!r:.80}")
+                raise TypeError(f"{what}: it must be an array or a nest of arrays, not {x!r:.80}: {advice(x)}")
             raise DtypeError(f"{what}: cast it from {x.dtype} to a floating-point dtype")
     if not run.places:
         raise TypeError("the arguments to differentiate by contain no array: pass one, or other argnums")

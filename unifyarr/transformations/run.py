@@ -14,6 +14,7 @@ from .._core.arrays.array import Array, marked, wrap
 from .._core.arrays.convert import backend_of
 from .._core.arrays.overlap import overlapping
 from .._core.arrays.ownership import read
+from .._core.arrays.structures import advice
 from .._core.engines.current import current
 from .._core.engines.dtypes import SCALARS
 from .._core.engines.handle import Handle
@@ -233,7 +234,7 @@ class TransformedCall:
             if not isinstance(x, Array) and backend_of(x) is None and not (self._batch and is_data(x)):
                 raise TypeError(
                     f"the function must return arrays, or a nest of them, not {x!r:.80}: return other values beside "
-                    "the result, with has_aux=True"
+                    f"the result, with has_aux=True; {advice(x)}"
                 )
         if not leaves:
             raise TypeError("the function must return arrays, or a nest of them, but its result contains none")

@@ -155,6 +155,14 @@ class Values(Abilities, Generic[Native]):
     # NumPy array, for an array of another backend) and of the arguments that the engine passes.
     protocols: Mapping[str, Callable[..., Any]] = {}
 
+    def open_node(self, x: object) -> tuple[Sequence[Any], Any, Sequence[str]] | None:
+        """Take a node of the engine's pytrees apart; ``None``, the default, for anything else.
+
+        Return the children, a hashable structure whose ``unflatten(children)`` makes such a node, and the names of the
+        children.
+        """
+        return None
+
     def register_node(
         self,
         cls: type,

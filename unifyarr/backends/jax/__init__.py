@@ -94,6 +94,11 @@ def _told_of_spread(function: Any) -> Any:
     return run
 
 
+def _name_of(key: Any) -> str:
+    """Return the name of a child in JAX's pytrees."""
+    return str(next(getattr(key, each) for each in ("name", "key", "idx") if hasattr(key, each)))
+
+
 @final
 class Backend(base.Backend[Any]):
     """JAX, as the frontend sees an engine."""
@@ -402,6 +407,13 @@ class Backend(base.Backend[Any]):
     def wait(self, natives: Any) -> None:
         """Wait until an array, or each of several, is computed."""
         jax.block_until_ready(natives)
+
+    def open_node(self, x: object) -> tuple[Sequence[Any], Any, Sequence[str]] | None:
+        """Take a node of JAX's pytrees apart: children, structure and names; ``None`` for a leaf."""
+        if jax.tree_util.all_leaves([x]):
+            return None
+        found, structure = jax.tree_util.tree_flatten_with_path(x, is_leaf=lambda each: each is not x)
+        return [child for _, child in found], structure, [_name_of(key) for (key,), _ in found]
 
     def register_node(
         self,

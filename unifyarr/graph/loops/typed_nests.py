@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._core.arrays.array import Array
 from ..._core.arrays.convert import device_of
+from ..._core.arrays.structures import advice
 from ..._core.arrays.weak import WeakFloat
 from ..._core.engines.tracing import capture
 from ..._core.kernels.types import ArrayType
@@ -105,7 +106,7 @@ def _as_array(x: Any, what: str, like: Array | None = None) -> Array:
     if is_data(x):
         made: Array = asarray(x, **where)
         return made
-    raise TypeError(f"{what} is an array, a number or a nest of them, not {shown(x)}")
+    raise TypeError(f"{what} is an array, a number or a nest of them, not {shown(x)}: {advice(x)}")
 
 
 def as_pair(found: object, what: str) -> tuple[object, object]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 from ..._core.calling.programs import CALL, DICT, LIST, TUPLE, Builder
+from ..._core.values.exact import PLAIN
 from ...container.container import Container
 from ...container.tree import made
-from .cache_keys import PLAIN
 
 # The kinds of parts, as ``compiled_calls.h`` has them.
 IS_ARRAY, IS_KEYED, IS_FLOAT, IS_EQUAL, IS_TUPLE, IS_LIST, IS_DICT, IS_CONTAINER = range(8)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
-from numbers import Number
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,11 +12,8 @@ from ..._core.arrays.convert import backend_of
 from ..._core.arrays.elements import Element, become_array
 from ..._core.arrays.ownership import settled
 from ..._core.arrays.recipes import geometry, is_read_only
-
-# Two values of one of these types that compare equal are the same for every function.
-PLAIN = frozenset({int, bool, str, bytes, type(None)})
-# Whether the instances of a dataclass are equal where their fields are.
-_compares = attrgetter("__dataclass_params__.eq")
+from ..._core.arrays.structures import advice, holds_state
+from ..._core.values.exact import PLAIN, exact
 
 
 def structure_key(spec: object) -> tuple[Hashable, ...]:
@@ -57,12 +51,14 @@ def leaf_key(leaf: object) -> Hashable:
         return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides, is_read_only(leaf))
     if isinstance(leaf, np.ndarray) or backend_of(leaf) is not None:
         raise TypeError(f"a compiled function takes arrays of unifyarr: wrap the {type(leaf).__name__}, ua.asarray(x)")
+    if holds_state(type(leaf)):
+        return Same(leaf)
     try:
         hash(leaf)
     except TypeError:
         raise TypeError(
-            f"a compiled function takes arrays and hashable values, not {type(leaf).__name__}: it's traced for each "
-            "value that isn't an array"
+            f"a compiled function takes arrays, nests of them and hashable values, not {type(leaf).__name__}: it's "
+            f"traced for each value that isn't an array; {advice(leaf)}"
         ) from None
     return exact(leaf)
 
@@ -95,20 +91,3 @@ def state_key(values: Sequence[object]) -> Hashable:
         else:
             told.append(exact(value) if type(value) in _KNOWN else Same(value))
     return tuple(told)
-
-
-def exact(value: object) -> Hashable:
-    """Return a key of a hashable value that differs between 1, 1.0 and True, and between 0.0 and -0.0."""
-    kind = type(value)
-    if kind in PLAIN:
-        return kind, value
-    if isinstance(value, (Number, np.generic, range, slice)):
-        return kind, value, repr(value)
-    if isinstance(value, frozenset):
-        return kind, value, frozenset(map(exact, value))
-    if isinstance(value, tuple):
-        return kind, value, tuple(map(exact, value))
-    if is_dataclass(kind) and _compares(kind):
-        compared = (each.name for each in fields(kind) if (each.compare if each.hash is None else each.hash))
-        return kind, value, tuple([exact(getattr(value, name)) for name in compared])
-    return kind, value

@@ -20,13 +20,14 @@ from ..._core.calling.programs import CALL, FALSE, ITEM, LIST, SAME, SPREAD, TUP
 from ..._core.engines.current import current
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import mode
+from ..._core.values.exact import PLAIN
 from ..._core.writing.indexing import view_at
 from ..._native import core
 from ...container.container import flatten, unflatten
 from ...modes.trace.crossing import loses_gradients, must_run_in_python
 from ..kernels.executors import Schedule
 from .argument_parts import IS_ARRAY, IS_EQUAL, IS_FLOAT, IS_KEYED, ArgumentPart, Leaf, UnknownNestError, build, part_of
-from .cache_keys import PLAIN, cache_key, leaf_key, structure_key
+from .cache_keys import cache_key, leaf_key, structure_key
 from .guards import can_guard, guard, is_guarded, knows_memory
 from .program import Program, own
 from .program_watch import ProgramWatch
@@ -368,4 +369,8 @@ def _fitting(*given: object) -> bool:
 
 def key_of(leaf: object) -> Hashable:
     """Return the cache key of an argument, and an array's backend."""
-    return (leaf_key(leaf), leaf._backend if isinstance(leaf, Array) else None)
+    try:
+        return (leaf_key(leaf), leaf._backend if isinstance(leaf, Array) else None)
+    except TypeError:
+        # The general way opens a nest, and says what it doesn't take.
+        return None

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..._core.arrays.array import Array
 from ..._core.values.caller import line_of
+from ..._core.values.exact import exact
 from ...container.comparing import agree
 from ...errors import StaleStateError
 from ...modes.trace.survivors import Search
@@ -17,7 +18,6 @@ from ..core.fgraph import FunctionGraph
 from ..core.names import name_of
 from ..core.nodes import sorted_nodes
 from ..core.structure import structure
-from .cache_keys import exact
 
 
 def check_current(name: str, before: TracedCall, now: TracedCall) -> None:

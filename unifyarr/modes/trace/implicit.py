@@ -14,6 +14,7 @@ from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple, TypeVar
 
 from ..._core.arrays.array import Array
+from ..._core.arrays.structures import holds_state, is_structure
 from ..._core.engines.handle import LOADED, loaded_backends
 from ..._core.engines.refusals import is_own_module
 from ..._core.engines.tracing import Running, running
@@ -192,7 +193,8 @@ class Implicit:
         seen: set[int] = set()
         attributes: set[str] = set()
         owners: list[Any] = []
-        waiting: list[Any] = [self._function, *args, *kwargs.values()]
+        waiting: list[Any] = [self._function]
+        waiting += [x for x in (*args, *kwargs.values()) if not is_structure(x)]
         while waiting:
             each = waiting.pop()
             if _has_state(each) and not any(each is x for x in owners):
@@ -240,9 +242,9 @@ def _places_of(function: FunctionType) -> Iterator[Place]:
 def _has_state(x: Any) -> bool:
     """Return whether an argument is an object that is told by its identity, of a class of the program's own."""
     cls: Any = type(x)
-    if cls.__eq__ is not object.__eq__ or not isinstance(getattr(x, "__dict__", None), dict):
+    if not isinstance(getattr(x, "__dict__", None), dict):
         return False
-    return _is_users_class(cls)
+    return (cls.__eq__ is object.__eq__ and _is_users_class(cls)) or holds_state(cls)
 
 
 @functools.lru_cache(maxsize=1024)

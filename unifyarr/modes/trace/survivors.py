@@ -141,9 +141,9 @@ def check_unchanged(function: Callable[..., object], nest: object, before: tuple
     names = [name for name in named[0] | named[1] if named[0].get(name, spec) is not named[1].get(name, spec)]
     where = f", at {', '.join(names[:_MOST])}" if names else " to another order"
     raise LostStateError(
-        f"{_name(function)} changes a list, dict or container that it was passed{where}. A compiled function is "
-        "passed copies of these, and its caller wouldn't see it: write to the array that is there, x[...] = value, or "
-        "return the new nest"
+        f"{_name(function)} changes a list, dict, container or structure that it was passed{where}. A compiled "
+        "function is passed copies of these, and its caller wouldn't see it: write to the array that is there, "
+        "x[...] = value, or return the new nest"
     )
 
 
