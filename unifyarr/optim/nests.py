@@ -87,7 +87,7 @@ def _check_arrays(nest: Any, what: str) -> None:
 
 
 def _children(nest: Any) -> Collection[Any] | None:
-    """Return what a nest that isn't a container holds; ``None`` for anything else."""
+    """Return the children of a nest that isn't a container; ``None`` for anything else."""
     if isinstance(nest, (list, tuple)):
         return nest
     found = nest if isinstance(nest, dict) else children_of(nest)

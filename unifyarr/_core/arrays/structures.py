@@ -6,11 +6,10 @@ instances is found among the leaves of a nest.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
-from types import FunctionType
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import FunctionType, ModuleType
 from typing import Any
 from weakref import WeakSet
 
@@ -28,7 +27,7 @@ from .weak import WeakFloat
 NAMESPACE = "unifyarr"
 # The one in which the order of names belongs to a structure.
 IN_ORDER = "unifyarr in order"
-# What is a leaf, whatever is registered.
+# Types of leaves, whatever is registered.
 _LEAVES = frozenset(
     {Array, View, Element, WeakFloat, np.ndarray, FunctionType, type, type(None), bool, int, float, complex, str, bytes}
 )
@@ -39,7 +38,9 @@ _MISSING = object()
 # The package, whose own objects are leaves.
 _OURS = __name__.partition(".")[0]
 # Returns the children, what else an equal structure has, and the names of the children.
-Opened = tuple[Sequence[Any], Any, Sequence[str]]
+Opened = tuple[Sequence[object], object, Sequence[str]]
+Flatten = Callable[[Any], Opened]
+Unflatten = Callable[[Any, Any], object]
 
 
 class Fields:
@@ -47,7 +48,7 @@ class Fields:
 
     __slots__ = ("key", "names", "static")
 
-    def __init__(self, kind: type, names: tuple[str, ...], static: dict[str, Any]) -> None:
+    def __init__(self, kind: type, names: tuple[str, ...], static: dict[str, object]) -> None:
         self.names, self.static = names, static
         for name, value in static.items():
             if isinstance(value, (Array, np.ndarray)):
@@ -70,11 +71,11 @@ class Fields:
     def __repr__(self) -> str:
         return ", ".join([*self.names, *(f"{name}={value!r}" for name, value in self.static.items())])
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _fields, (self.names, self.static)
 
 
-def _fields(names: tuple[str, ...], static: dict[str, Any]) -> Fields:
+def _fields(names: tuple[str, ...], static: dict[str, object]) -> Fields:
     return Fields(Fields, names, static)
 
 
@@ -84,7 +85,7 @@ def hold_state(kind: type) -> None:
     _objects.add(kind)
 
 
-def holds_state(kind: Any) -> bool:
+def holds_state(kind: type) -> bool:
     """Return whether the instances of a class are objects whose methods are compiled, though they have fields."""
     if _declared(kind) is None or not any(each in _objects for each in kind.__mro__):
         return False
@@ -92,7 +93,7 @@ def holds_state(kind: Any) -> bool:
 
 
 def advice(x: object) -> str:
-    """Return what an error says about an object that isn't a nest."""
+    """Return advice for the error about an object that isn't a nest."""
     if holds_state(type(x)):
         return (
             f"{type(x).__name__} has compiled methods, so that it's an object with attributes and no nest: make it "
@@ -103,22 +104,24 @@ def advice(x: object) -> str:
     return "a class is a nest if it's a dataclass, or registered with optree in the namespace 'unifyarr'"
 
 
-def _is_frozen(kind: Any) -> bool:
+def _is_frozen(kind: type) -> bool:
     parameters = getattr(kind, "__dataclass_params__", None)
     if parameters is not None:
         return bool(parameters.frozen)
     return bool(getattr(getattr(kind, "__attrs_props__", None), "is_frozen", False))
 
 
-def _declared(kind: Any) -> list[tuple[str, bool]] | None:
+def _declared(kind: type) -> list[tuple[str, bool]] | None:
     """Return the fields of a dataclass or an attrs class, and which of them are static; ``None`` for another class."""
-    fields: Any = getattr(kind, "__attrs_attrs__", None)
-    if dataclasses.is_dataclass(kind):
+    fields = getattr(kind, "__attrs_attrs__", None)
+    if hasattr(kind, "__dataclass_fields__"):
+        import dataclasses
+
         fields = dataclasses.fields(kind)
     return None if fields is None else [(each.name, _is_static(each.metadata)) for each in fields]
 
 
-def _is_static(metadata: Any) -> bool:
+def _is_static(metadata: Mapping[object, object]) -> bool:
     # As equinox and JAX write it, and as flax and optree do.
     return bool(metadata.get("static", False)) or metadata.get("pytree_node", True) is False
 
@@ -134,7 +137,7 @@ def _may_be_structure(kind: type) -> bool:
     return kind not in _LEAVES and not issubclass(kind, Array) and kind.__module__.partition(".")[0] != _OURS
 
 
-def adopt(leaves: Collection[object], optree: Any) -> bool:
+def adopt(leaves: Collection[object], optree: ModuleType) -> bool:
     """Register the classes of leaves that are structures; return whether there are any, so that they are opened."""
     if _LEAVES.issuperset(map(type, leaves)):
         return False
@@ -146,29 +149,30 @@ def adopt(leaves: Collection[object], optree: Any) -> bool:
     return found
 
 
-def _register(kind: type, flatten: Callable[[Any], Any], unflatten: Callable[[Any, Any], Any], optree: Any) -> None:
+def _register(kind: type, flatten: Flatten, unflatten: Unflatten, optree: ModuleType) -> None:
     with _lock:
         for namespace in (NAMESPACE, IN_ORDER):
             if optree.register_pytree_node.get(kind, namespace=namespace) is None:
                 optree.register_pytree_node(kind, flatten, unflatten, namespace=namespace)
 
 
-def _node_of(kind: type, x: object, optree: Any) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any]] | None:
+def _node_of(kind: type, x: object, optree: ModuleType) -> tuple[Flatten, Unflatten] | None:
     """Return how a structure is taken apart and made again; ``None`` for a leaf."""
     entry = optree.register_pytree_node.get(kind, namespace=NAMESPACE)
     if entry is not None:
         return entry.flatten_func, entry.unflatten_func
     for handle in loaded_backends():
         if handle.open_node(x) is not None:
-            return handle.open_node, lambda structure, children: structure.unflatten(children)
+            opened: Any = handle.open_node
+            return opened, lambda structure, children: structure.unflatten(children)
     fields = _declared(kind)
     if fields is None or holds_state(kind):
         return None
     return functools.partial(_opened, fields), functools.partial(_made, kind)
 
 
-def _opened(fields: Sequence[tuple[str, bool]], x: Any) -> Opened:
-    kind, children, static = type(x), dict[str, Any](), dict[str, Any]()
+def _opened(fields: Sequence[tuple[str, bool]], x: object) -> Opened:
+    kind, children, static = type(x), dict[str, object](), dict[str, object]()
     for name, is_static in fields:
         value = getattr(x, name, _MISSING)
         if value is not _MISSING:
@@ -184,15 +188,15 @@ def _opened(fields: Sequence[tuple[str, bool]], x: Any) -> Opened:
     return list(children.values()), Fields(kind, names, static), names
 
 
-def _made(kind: type, known: Fields, children: Iterable[Any]) -> Any:
+def _made(kind: type, known: Fields, children: Iterable[object]) -> object:
     # As pickle makes objects: what ``__init__`` checks may not hold for stand-ins.
-    made: Any = object.__new__(kind)
+    made: object = object.__new__(kind)
     for name, value in (*zip(known.names, children, strict=True), *known.static.items()):
         object.__setattr__(made, name, value)
     return made
 
 
-def children_of(x: object) -> dict[str, Any] | None:
+def children_of(x: object) -> dict[str, object] | None:
     """Return the children of a structure by their names; ``None`` for anything else."""
     if not _may_be_structure(type(x)):
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import fields, is_dataclass
 from numbers import Number
 from operator import attrgetter
 
@@ -26,7 +25,10 @@ def exact(value: object) -> Hashable:
         return kind, value, frozenset(map(exact, value))
     if isinstance(value, tuple):
         return kind, value, tuple(map(exact, value))
-    if is_dataclass(kind) and _compares(kind):
-        compared = (each.name for each in fields(kind) if (each.compare if each.hash is None else each.hash))
+    if hasattr(kind, "__dataclass_fields__") and _compares(kind):
+        import dataclasses
+
+        found = dataclasses.fields(kind)  # type: ignore[arg-type]
+        compared = (each.name for each in found if (each.compare if each.hash is None else each.hash))
         return kind, value, tuple([exact(getattr(value, name)) for name in compared])
     return kind, value

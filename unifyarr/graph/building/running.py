@@ -251,7 +251,7 @@ def _shape(variable: Variable) -> tuple[int | None, ...]:
 
 
 def _called(node: Apply, backend: Handle, handle: Handle, natives: Sequence[Native]) -> list[Any] | None:
-    """Return what a node of another backend's operations gives, by functions of arrays; ``None`` for other nodes."""
+    """Compute a node of another backend's operations by functions of arrays; ``None`` for other nodes."""
     op = node.op.op if isinstance(node.op, OnCopies) else node.op
     if getattr(op, "backend", backend) is backend:
         return None

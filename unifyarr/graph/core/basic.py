@@ -329,7 +329,7 @@ class Op(Declarations):
         return None
 
     def called(self, arrays: Sequence[Any]) -> Sequence[Any] | None:
-        """Return what the graphs that this operation runs give for arrays of any backend; ``None`` if it runs none."""
+        """Run the operation's graphs on arrays of any backend; return ``None`` if it has none."""
         return None
 
     def inside(self) -> Iterable[tuple[str, str]]:

@@ -41,6 +41,6 @@ class Composed:
         return FunctionGraph(self._inputs, self._outputs, clone=False)
 
     def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
-        """Return what the single operations give for arrays, after which there may be more inputs of a node."""
+        """Run the single operations; inputs of a node beyond theirs are left out."""
         found = self.graph(*arrays[: len(self._inputs)])
         return [found] if len(self._outputs) == 1 else list(found)

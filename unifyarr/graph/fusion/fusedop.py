@@ -110,7 +110,7 @@ class FusedOp(Op):
             yield from op.parts()
 
     def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
-        """Return what the single operations give."""
+        """Run the single operations."""
         return self.composed.called(arrays)
 
     def twins(self, node: Apply) -> list[Op]:

@@ -141,7 +141,7 @@ class ScanOp(BodiesOp):
         return ScanOp(bodies[0], carried, rows, self.length, self.reverse)
 
     def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
-        """Return what ``ua.scan`` gives for the graph of the body."""
+        """Run the graph of the body by ``ua.scan``."""
         count, end, graph = self.carried, self.carried + self.rows, self.bodies[0].fgraph
 
         def step(state: list[Array], row: list[Array]) -> tuple[list[Array], list[Array]]:
@@ -249,7 +249,7 @@ class WhileOp(BodiesOp):
         return stages_of(self.backend, graphs, strides, self.carried, wait=self.waits)
 
     def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
-        """Return what ``ua.while_loop`` gives for the graphs of the condition and the body."""
+        """Run the graphs of the condition and the body by ``ua.while_loop``."""
         condition, body = [each.fgraph for each in self.bodies]
         captured = arrays[self.carried :]
 
@@ -339,7 +339,7 @@ class SwitchOp(BodiesOp):
         return SwitchOp([one.beside(two) for one, two in pairs]) if all(map(_are_apart, pairs)) else None
 
     def called(self, arrays: Sequence[Array]) -> Sequence[Array]:
-        """Return what ``ua.switch`` gives for the graphs of the branches."""
+        """Run the graphs of the branches by ``ua.switch``."""
         branches = [partial(_outputs, each.fgraph) for each in self.bodies]
         found: Sequence[Array] = above.package.switch(arrays[0], branches, *arrays[1:])
         return found
