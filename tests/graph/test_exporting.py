@@ -203,6 +203,21 @@ def test_what_has_no_counterpart_raises_with_its_line(to: str, function: Any, te
     assert f"line {line_in(function, text)}" in str(error.value)
 
 
+def decomposed(x: Array) -> Array:
+    y = x @ x.T
+    return ua.linalg.eigh(y)[0] + 1
+
+
+def test_a_converter_that_refuses_an_operation_names_its_line() -> None:
+    skip_without_exporters('to="onnx"')
+    with (
+        ua.use_backend("numpy"),
+        pytest.raises(BackendFeatureError, match="torch refuses to export") as error,
+    ):
+        ua.export(decomposed, of(numbers(3, 3)), to="onnx")
+    assert f"line {line_in(decomposed, 'eigh')}" in str(error.value)
+
+
 def test_wrong_arguments_are_errors() -> None:
     x = of(numbers(3, 2))
     with pytest.raises(ValueError, match="to is one of 'stablehlo', 'torch', 'onnx', not 'tflite'"):

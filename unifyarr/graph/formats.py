@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any, NoReturn
 
 from .. import functions
@@ -171,10 +172,12 @@ class _Export:
 
     def located(self, node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:
         """Return the same function, whose errors have the line of a node."""
+        line = None if node.place is None else line_of(*node.place)
 
         def call(*natives: Native, out: object = None) -> Any:
             try:
-                return run(*natives)
+                with nullcontext() if line is None else self.backend.exporting_line(line):
+                    return run(*natives)
             except BackendFeatureError:
                 raise
             except Exception as error:

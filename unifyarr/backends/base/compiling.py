@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,10 @@ class Compiling(Memory[Native], Devices[Native]):
         for loops and branches.
         """
         raise BackendFeatureError(f"{type(self).__module__} exports no functions to {to!r}")
+
+    def exporting_line(self, line: str) -> AbstractContextManager[object]:
+        """Return a context for a node's kernels in ``exported``: an exporter that refuses them later names the line."""
+        return nullcontext()
 
     def from_length(self, length: Any, dtype: np.dtype[Any]) -> Native:
         """Return a 0-d native computed from a length, which in ``exported`` may be the engine's symbolic length."""

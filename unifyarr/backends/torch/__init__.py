@@ -123,6 +123,7 @@ class Backend(base.Backend[Tensor]):
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
     exported = staticmethod(_exporting.exported)
+    exporting_line = staticmethod(_exporting.exporting_line)
     from_length = staticmethod(_exporting.from_length)
     as_constant = staticmethod(_exporting.as_constant)
     while_loop = staticmethod(_exporting.while_loop)

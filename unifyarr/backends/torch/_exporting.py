@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.fx.traceback import annotate, preserve_node_meta
 
 from ...errors import BackendFeatureError
 from ._private import disabled_modes
@@ -19,6 +21,8 @@ from ._shared import DTYPES
 Function = Callable[..., Any]
 # How many elements of a constant are written out.
 MOST = 64
+# The key of the program's line in the metadata of torch's nodes.
+LINE = "unifyarr line"
 
 
 class _Program(torch.nn.Module):  # type: ignore[misc]
@@ -53,7 +57,7 @@ def exported(to: str, function: Callable[..., Sequence[Tensor]], types: Sequence
         for each, is_any in zip(types, dynamic, strict=True)
     )
     shapes = {name: {0: length} if is_any else None for name, is_any in zip(identifiers, dynamic, strict=True)}
-    with torch.no_grad(), _explained(to):
+    with torch.no_grad(), preserve_node_meta(), _explained(to):
         program = torch.export.export(
             _Program(function, identifiers),
             given,
@@ -77,7 +81,24 @@ def _explained(to: str) -> Iterator[None]:
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         told = [line for line in lines if "Error" in line or "not " in line] or lines
-        raise BackendFeatureError(f"torch refuses to export to {to!r}: {' '.join(told[:2])}") from error
+        raise BackendFeatureError(f"torch refuses to export to {to!r}{_place(error)}: {' '.join(told[:2])}") from error
+
+
+def exporting_line(line: str) -> AbstractContextManager[object]:
+    """Note the program's line in the nodes that torch makes meanwhile."""
+    # Dynamo, which reads the functions of loops and branches, knows no such notes.
+    return nullcontext() if torch.compiler.is_dynamo_compiling() else annotate({LINE: line})
+
+
+def _place(error: BaseException | None) -> str:
+    """Return the line of the node that a converter was at, for a message; empty if none is known."""
+    while error is not None:
+        for frame, _ in walk_tb(error.__traceback__):
+            for each in frame.f_locals.values():
+                if isinstance(each, torch.fx.Node) and (line := each.meta.get("custom", {}).get(LINE)):
+                    return f", at {line}"
+        error = error.__cause__
+    return ""
 
 
 def _identifiers(names: Sequence[str]) -> list[str]:
