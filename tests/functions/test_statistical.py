@@ -302,6 +302,5 @@ def test_the_first_of_equal_elements_gets_the_derivative_of_a_running_extremum(b
 
 
 def test_running_extrema_refuse_complex_numbers(backend: str) -> None:
-    assert_raises(
-        ua.errors.DtypeError, ua.cumulative_max, ua.asarray([1j]), message="real numbers, which have an order"
-    )
+    for function in (ua.cumulative_max, ua.cumulative_min):
+        assert_raises(ua.errors.DtypeError, function, ua.asarray([1j]))
