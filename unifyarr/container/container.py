@@ -15,7 +15,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.nest import Nest
 from .._core.arrays.numbers import as_real
 from .._core.arrays.operators import OPERATORS, Operators
-from .._core.arrays.structures import IN_ORDER, NAMESPACE, adopt
+from .._core.arrays.structures import IN_ORDER, NAMESPACE, opened
 from .._core.declaring.declare import Declaration
 from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
@@ -604,10 +604,7 @@ def flatten(tree: Any, *, in_order: bool = False) -> tuple[list[Any], Any]:
     if type(tree) is Array:
         return [tree], _leaf()
     try:
-        while True:
-            leaves, spec = trees().tree_flatten(tree, none_is_leaf=True, namespace=IN_ORDER if in_order else NAMESPACE)
-            if not adopt(leaves, _optree):
-                return leaves, spec
+        return opened(tree, IN_ORDER if in_order else NAMESPACE, trees())
     except RecursionError as error:
         raise ValueError("a nest of arrays contains itself, or is nested too deep") from error
 

@@ -12,7 +12,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.convert import common_backend
 from .._core.arrays.nest import Nest
 from .._core.arrays.ownership import hand_out
-from .._core.arrays.structures import NAMESPACE, adopt
+from .._core.arrays.structures import NAMESPACE, opened
 from .._core.calling.invoke import invoke
 from .._core.engines.current import current_name
 from .._core.engines.foreign import check_subclass
@@ -150,9 +150,8 @@ def to_backend(tree: Any, backend: BackendName, *, device: object = None) -> Any
         return x
 
     try:
-        while adopt(optree.tree_leaves(tree, none_is_leaf=True, namespace=NAMESPACE), optree):
-            pass
-        return optree.tree_map(move, tree, none_is_leaf=True, namespace=NAMESPACE)
+        leaves, spec = opened(tree, NAMESPACE, optree)
+        return optree.tree_unflatten(spec, map(move, leaves))
     except RecursionError as error:
         raise ValueError("a nest of arrays contains itself, or is nested too deep") from error
 

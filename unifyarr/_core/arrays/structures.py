@@ -137,7 +137,15 @@ def _may_be_structure(kind: type) -> bool:
     return kind not in _LEAVES and not issubclass(kind, Array) and kind.__module__.partition(".")[0] != _OURS
 
 
-def adopt(leaves: Collection[object], optree: ModuleType) -> bool:
+def opened(tree: object, namespace: str, optree: ModuleType) -> tuple[list[Any], Any]:
+    """Return the leaves of a nest, ``None`` included, and its structure, with all structures in it registered."""
+    while True:
+        leaves, spec = optree.tree_flatten(tree, none_is_leaf=True, namespace=namespace)
+        if not _adopt(leaves, optree):
+            return leaves, spec
+
+
+def _adopt(leaves: Collection[object], optree: ModuleType) -> bool:
     """Register the classes of leaves that are structures; return whether there are any, so that they are opened."""
     if _LEAVES.issuperset(map(type, leaves)):
         return False
