@@ -35,7 +35,7 @@ def values(found: Any) -> list[np.ndarray]:
 
 
 def expected(name: str, given: tuple[Any, ...]) -> list[np.ndarray]:
-    """Return what NumPy computes by hand, or torch where NumPy has no gradients."""
+    """Return the reference: by hand on NumPy, or on torch where NumPy has no gradients."""
     if name not in _EXPECTED:
         by_hand = importlib.import_module(f"examples.gallery.by_hand.{name}")
         if not hasattr(by_hand, "numpy"):

@@ -27,7 +27,7 @@ BLUR = NOISE**2 * np.eye(2)
 
 
 def data(steps: int = 1000) -> tuple[np.ndarray, ...]:
-    """Return what is seen at each time, of shape (steps, 2), and 1 where it is seen or 0 where it is missing."""
+    """Return the observations, of shape (steps, 2), and for each time 1, or 0 where it is missing."""
     random = np.random.default_rng(0)
     state, states = np.array([0.0, 0.0, 1.0, 0.5]), []
     for push in random.normal(size=(steps, 4)) @ np.linalg.cholesky(DRIFT).T:

@@ -43,7 +43,7 @@ def data(steps: int = 250, batch: int = 16, tests: int = 64) -> tuple[Any, ...]:
 
 
 def layer(layer: Any, x: ua.Array, attend: Any) -> ua.Array:
-    """Return what a layer makes of places; ``attend`` takes queries, keys and values of shape (N, heads, places, E)."""
+    """Apply a layer; ``attend`` takes queries, keys and values of shape (N, heads, places, E)."""
     parts = ua.nn.rms_norm(x, layer.before, eps=1e-5) @ layer.attend
     parts = parts.reshape((*x.shape[:2], 3, HEADS, WIDTH // HEADS))
     mixed = attend(*ua.unstack(ua.permute_dims(parts, (2, 0, 3, 1, 4))))

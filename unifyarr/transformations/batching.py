@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.array import Array, wrap
+from .._core.arrays.structures import NAMESPACE
 from .._core.engines.handle import Handle
 from .._core.values.shapes import as_axis
 from ..container.container import flatten, trees, unflatten
@@ -118,7 +119,7 @@ def _prefix(prefix: Any, tree: Any, name: str, described: str) -> list[Any]:
     try:
         # Their structures are registered there.
         flatten((prefix, tree))
-        found: list[Any] = trees().broadcast_prefix(prefix, tree, none_is_leaf=True, namespace="unifyarr")
+        found: list[Any] = trees().broadcast_prefix(prefix, tree, none_is_leaf=True, namespace=NAMESPACE)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{name} doesn't match the structure of {described}: {error}") from error
     return found

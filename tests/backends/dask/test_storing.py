@@ -109,7 +109,7 @@ def test_zarr(tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     x = ua.asarray(VALUES, chunks=(8, 7)) + 1
     x.to_zarr(tmp_path / "file", path="x")
-    # Of one size, as Zarr requires.
+    # Zarr requires chunks of one size.
     assert zarr.open_array(tmp_path / "file", path="x").chunks == (8, 7)
     with computed() as names:
         y = ua.from_zarr(tmp_path / "file", path="x", chunks=(16, 14))

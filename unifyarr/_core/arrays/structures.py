@@ -176,10 +176,10 @@ def _node_of(kind: type, x: object, optree: ModuleType) -> tuple[Flatten, Unflat
     fields = _declared(kind)
     if fields is None or holds_state(kind):
         return None
-    return functools.partial(_opened, fields), functools.partial(_made, kind)
+    return functools.partial(_parts, fields), functools.partial(_made, kind)
 
 
-def _opened(fields: Sequence[tuple[str, bool]], x: object) -> Opened:
+def _parts(fields: Sequence[tuple[str, bool]], x: object) -> Opened:
     kind, children, static = type(x), dict[str, object](), dict[str, object]()
     for name, is_static in fields:
         value = getattr(x, name, _MISSING)
